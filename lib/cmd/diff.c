@@ -104,7 +104,7 @@ static int parse_paths(struct request *request, struct session *session, const s
 }
 
 /* Up to two checkpoints, then paths; as in git, "--" tells them apart where it matters. */
-static int parse(struct request *request, struct session *session, const struct strlist *args,
+static int parse_args(struct request *request, struct session *session, const struct strlist *args,
 		 int dashdash)
 {
 	size_t before = dashdash < 0 ? args->nr : (size_t)dashdash, i = 0;
@@ -132,7 +132,7 @@ static int parse(struct request *request, struct session *session, const struct 
 	return err ? err : check_scope(request);
 }
 
-static int print(struct diff *diff, const struct request *request, const struct session *session)
+static int print_diff(struct diff *diff, const struct request *request, const struct session *session)
 {
 	int err = show_diff_prepare(diff), status;
 	bool differ = false;
@@ -173,7 +173,7 @@ static int show_diff(struct session *session, const struct strlist *args)
 	struct request request = { .sides = { CKPT_RECORD_INIT, CKPT_RECORD_INIT },
 				   .only = PATHSPEC_INIT };
 	struct diff diff;
-	int err = parse(&request, session, args, opt_common.dashdash);
+	int err = parse_args(&request, session, args, opt_common.dashdash);
 
 	if (!err && staged)
 		err = staged_between(&diff, session, &request.sides[0],
@@ -186,7 +186,7 @@ static int show_diff(struct session *session, const struct strlist *args)
 				    progress_show);
 	progress_clear();
 	if (!err) {
-		err = print(&diff, &request, session);
+		err = print_diff(&diff, &request, session);
 		diff_release(&diff);
 	}
 	record_release(&request.sides[0]);

@@ -113,7 +113,7 @@ static int parse_checkpoints(struct request *request, struct session *session,
 	return err;
 }
 
-static int parse(struct request *request, struct session *session, const struct strlist *args)
+static int parse_args(struct request *request, struct session *session, const struct strlist *args)
 {
 	size_t at = given.nr ? 0 : 1;
 	int err;
@@ -232,7 +232,7 @@ static int print_json(const struct grep_result *result, const struct ckpt_record
 			   status);
 }
 
-static int print(const struct grep_result *result, const struct request *request,
+static int print_result(const struct grep_result *result, const struct request *request,
 		 const struct session *session, struct patterns *patterns)
 {
 	int status = result->nr ? EXIT_DONE : EXIT_NO;
@@ -269,7 +269,7 @@ static int grep(struct session *session, const struct strlist *args)
 	};
 	struct patterns *patterns = NULL;
 	struct grep_result result = { 0 };
-	int err = parse(&request, session, args);
+	int err = parse_args(&request, session, args);
 
 	if (!err)
 		err = patterns_new(&patterns, &request.texts, &opts.how);
@@ -279,7 +279,7 @@ static int grep(struct session *session, const struct strlist *args)
 		err = grep_records(&result, session, &request.records, &opts);
 	progress_clear();
 	if (!err) {
-		err = print(&result, &request, session, patterns);
+		err = print_result(&result, &request, session, patterns);
 		grep_release(&result);
 	}
 	patterns_free(patterns);

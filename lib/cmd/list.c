@@ -85,7 +85,7 @@ static int parse_span(struct span *out)
 	return err ? err : parse_end(&out->to, "--until", until);
 }
 
-static bool says(const struct ckpt_record *record, const char *text)
+static bool has_text(const struct ckpt_record *record, const char *text)
 {
 	char *title = title_of(record);
 	bool found = strstr(record->reason, text) || strstr(title, text);
@@ -94,13 +94,13 @@ static bool says(const struct ckpt_record *record, const char *text)
 	return found;
 }
 
-static bool wanted(const struct ckpt_record *record, void *payload)
+static bool is_wanted(const struct ckpt_record *record, void *payload)
 {
 	const struct span *span = payload;
 
 	return (!source || !strcmp(record->source, source)) && record->created_at >= span->from &&
 	       record->created_at <= span->to && (step < 0 || record->step == step) &&
-	       (!grep || says(record, grep));
+	       (!grep || has_text(record, grep));
 }
 
 /* What changed in one; `json` NULL: printed. */
@@ -209,7 +209,7 @@ static void say_none(const struct session *session, const struct list *found,
 static int list(struct session *session, const struct strlist *args)
 {
 	struct ckpt_enough enough = { .max = count < 0 ? SIZE_MAX : (size_t)count,
-				      .counts = wanted,
+				      .counts = is_wanted,
 				      .payload = &span };
 	struct list found = { 0 };
 	int err;

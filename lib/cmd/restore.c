@@ -161,7 +161,7 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 	return err;
 }
 
-static int copy(struct session *session, const struct restore_opts *opts)
+static int make_copy(struct session *session, const struct restore_opts *opts)
 {
 	const struct into_opts how = {
 		.target = opts->target,
@@ -208,7 +208,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
 				     target.id);
 	if (!err)
-		err = into ? copy(session, &opts) : carry_out(session, &opts);
+		err = into ? make_copy(session, &opts) : carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
 	return err;
@@ -320,7 +320,7 @@ static int restore(struct session *session, const struct strlist *args)
 	return err ? err : restore_named(session, args, is_named(args));
 }
 
-static int walk(struct session *session, enum undo_way way)
+static int walk_stack(struct session *session, enum undo_way way)
 {
 	int err = or_no(cmd_session_open(session, SESSION_STORE));
 
@@ -345,13 +345,13 @@ static int undo_turn(struct session *session)
 static int undo(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return turn ? undo_turn(session) : walk(session, UNDO_BACK);
+	return turn ? undo_turn(session) : walk_stack(session, UNDO_BACK);
 }
 
 static int redo(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return walk(session, UNDO_FORTH);
+	return walk_stack(session, UNDO_FORTH);
 }
 
 /* Alone: without checkpoints the answer of some is no. */

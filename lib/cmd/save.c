@@ -191,7 +191,7 @@ static int parse_scope(struct strlist *out, const struct session *session, const
 	return err;
 }
 
-static char *summary(const struct save_result *result)
+static char *sum_up(const struct save_result *result)
 {
 	const struct ckpt_record *record = &result->record;
 	char size[UNITS_SIZE];
@@ -220,7 +220,7 @@ static char *summary(const struct save_result *result)
 	return text;
 }
 
-static json_t *stats(const struct save_result *result)
+static json_t *stats_json(const struct save_result *result)
 {
 	const struct ckpt_record *record = &result->record;
 	bool created = result->outcome == SAVE_CREATED;
@@ -244,7 +244,7 @@ static json_t *next_actions(const struct ckpt_record *record)
 	return array;
 }
 
-static json_t *assumptions(void)
+static json_t *list_assumptions(void)
 {
 	json_t *array = json_array();
 
@@ -259,7 +259,7 @@ static int print_json(const struct save_result *result, int status)
 	const struct ckpt_record *record = &result->record;
 	struct row answer = ROW_INIT, before = ROW_INIT;
 	json_t *anchors = json_array();
-	char *text = summary(result);
+	char *text = sum_up(result);
 
 	row_bool(&answer, "checkpoint_created", result->outcome == SAVE_CREATED);
 	row_json(&answer, "checkpoint",
@@ -267,7 +267,7 @@ static int print_json(const struct save_result *result, int status)
 	row_text(&before, "hash", result->have_record ? record->state_hash : NULL);
 	row_text(&before, "summary", text);
 	row_json(&answer, "pre_mutation_state", row_object(&before));
-	row_json(&answer, "stats", stats(result));
+	row_json(&answer, "stats", stats_json(result));
 	if (record->captures.nr)
 		row_json(&answer, "captures", report_captures(&record->captures));
 	row_json(&answer, "skipped", report_skips(&result->skips));
@@ -281,7 +281,7 @@ static int print_json(const struct save_result *result, int status)
 		json_array_append_new(anchors, json_string(record->state_hash));
 	}
 	row_json(&answer, "evidence_anchors", anchors);
-	row_json(&answer, "assumptions", assumptions());
+	row_json(&answer, "assumptions", list_assumptions());
 	row_texts(&answer, "warnings", &record->warnings);
 	free(text);
 	return report_json(row_object(&answer), status);
@@ -310,7 +310,7 @@ static void print_warnings(const struct session *session, const struct save_resu
 static void print_text(const struct session *session, const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
-	char *text = summary(result), size[UNITS_SIZE];
+	char *text = sum_up(result), size[UNITS_SIZE];
 
 	print_warnings(session, result);
 	switch (result->outcome) {

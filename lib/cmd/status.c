@@ -21,7 +21,7 @@ struct overview {
 	struct strlist warnings;
 };
 
-static int look(struct overview *overview, struct session *session)
+static int read_overview(struct overview *overview, struct session *session)
 {
 	const struct status *status = &overview->status;
 	int err = status_read(&overview->status, session, RECENT, progress_show);
@@ -78,7 +78,7 @@ static void print_verdict(const struct status *status, const struct session *ses
 }
 
 /* What was being restored, and the state before; null if nothing was interrupted. */
-static json_t *interrupted(const struct session *session)
+static json_t *interrupted_json(const struct session *session)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
 	struct journal journal;
@@ -146,7 +146,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_number(&disk, "bytes", status->bytes);
 	row_json(&disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
 	row_json(&answer, "disk", row_object(&disk));
-	row_json(&answer, "interrupted_restore", interrupted(session));
+	row_json(&answer, "interrupted_restore", interrupted_json(session));
 	row_json(&answer, "hooks", hooks_json(&overview->hooks));
 	row_json(&answer, "agents", show_agents_json(&overview->agents));
 	row_json(&answer, "watch", overview->watch ? json_incref(overview->watch) : json_null());
@@ -331,7 +331,7 @@ static void print_text(const struct overview *overview, const struct session *se
 static int show_status(struct session *session, const struct strlist *args)
 {
 	struct overview overview = { 0 };
-	int err = look(&overview, session), status = EXIT_DONE;
+	int err = read_overview(&overview, session), status = EXIT_DONE;
 
 	(void)args;
 	if (!err && opt_common.json)

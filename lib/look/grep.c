@@ -457,7 +457,7 @@ struct traces {
 	size_t *of_text; /* 1 + index, by the number of a text; valid if it is of the same path */
 };
 
-static void trace(struct traces *traces, const struct version *version, size_t text)
+static void trace_text(struct traces *traces, const struct version *version, size_t text)
 {
 	size_t *at = &traces->of_text[text];
 	struct trace *found;
@@ -485,7 +485,7 @@ static void trace_version(struct traces *traces, const struct version *version,
 			  const struct grep_blob *blob, size_t *seen, size_t stamp)
 {
 	if (blob->matches && !blob->nr)
-		trace(traces, version, 0);
+		trace_text(traces, version, 0);
 	for (size_t i = 0; i < blob->nr; i++) {
 		size_t text = blob->lines[i].text;
 
@@ -493,7 +493,7 @@ static void trace_version(struct traces *traces, const struct version *version,
 		if (seen[text] == stamp)
 			continue;
 		seen[text] = stamp;
-		trace(traces, version, text);
+		trace_text(traces, version, text);
 	}
 }
 

@@ -139,7 +139,7 @@ static bool is_entered(const char *dir, void *payload)
 }
 
 /* Whether a scope has something to do with the limit; a path of it may be a file. */
-static bool concerns(const struct limit *limit, const struct strlist *scope)
+static bool is_concerned(const struct limit *limit, const struct strlist *scope)
 {
 	for (size_t i = 0; i < scope->nr; i++)
 		if (scope_enters(limit->scope, scope->items[i]) &&
@@ -194,7 +194,7 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Move all to `out`. */
-static void take(struct compare_list *out, struct compare_list *from)
+static void move_changes(struct compare_list *out, struct compare_list *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
@@ -204,7 +204,7 @@ static void take(struct compare_list *out, struct compare_list *from)
 	compare_list_release(from);
 }
 
-static void settle(struct limit *limit, const struct strlist *scope)
+static void settle_scope(struct limit *limit, const struct strlist *scope)
 {
 	strlist_extend(&limit->settled, scope);
 	strlist_sort_unique(&limit->settled);
@@ -263,7 +263,7 @@ static void go_by(struct strlist *plain, const char *path, const char *from)
 }
 
 /* The changes since `old`: look for the old names of files that were asked for by name. */
-static int follow(struct compare_list *changes, struct history *history, struct item *old,
+static int follow_renames(struct compare_list *changes, struct history *history, struct item *old,
 		  struct item *new)
 {
 	struct compare_list found = { 0 };
@@ -281,7 +281,7 @@ static int follow(struct compare_list *changes, struct history *history, struct 
 		go_by(&history->only.plain, found.items[i].path, found.items[i].from);
 	}
 	if (!err)
-		take(changes, &found);
+		move_changes(changes, &found);
 	compare_list_release(&found);
 	return err;
 }
@@ -302,9 +302,9 @@ static int compare_part(struct compare_list *out, struct history *history, size_
 	if (err || new->bad || (old && old->bad))
 		return err;
 	if (old && history->follow)
-		err = follow(&part, history, old, new);
+		err = follow_renames(&part, history, old, new);
 	if (!err)
-		take(out, &part);
+		move_changes(out, &part);
 	else
 		compare_list_release(&part);
 	return err;
@@ -315,7 +315,7 @@ static int compare_step(struct compare_list *out, struct history *history, size_
 	struct item *new = &history->items[at];
 	struct limit limit = { .only = pathspec_is_empty(&history->only) ? NULL : &history->only,
 			       .scope = &new->record.scope };
-	bool done = new->record.state_only || !concerns(&limit, &new->record.scope);
+	bool done = new->record.state_only || !is_concerned(&limit, &new->record.scope);
 	int err = 0;
 
 	for (size_t i = at; i-- && !done && !err && !new->bad;) {
@@ -323,12 +323,12 @@ static int compare_step(struct compare_list *out, struct history *history, size_
 
 		err = item_read(history, i);
 		if (err || old->bad || old->record.state_only ||
-		    !concerns(&limit, &old->record.scope))
+		    !is_concerned(&limit, &old->record.scope))
 			continue;
 		err = compare_part(out, history, at, i, &limit);
 		if (err || old->bad)
 			continue;
-		settle(&limit, &old->record.scope);
+		settle_scope(&limit, &old->record.scope);
 		done = !old->record.scope.nr || all_settled(&limit);
 	}
 	if (!err && !done && !new->bad)

@@ -109,7 +109,7 @@ int look_list(struct ckpt_records *out, struct session *session,
 }
 
 /* What was just read must be what the newest briefs are about; the first record may be older. */
-static bool agree(const struct ckpt_records *recent, const struct ckpt_briefs *all, bool older)
+static bool do_agree(const struct ckpt_records *recent, const struct ckpt_briefs *all, bool older)
 {
 	size_t nr = recent->nr - older;
 
@@ -127,7 +127,7 @@ static int read_briefs(struct ckpt_briefs *out, struct session *session,
 	int err = brief_read_refs(out, session->store, refs, recent);
 
 	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
-	if (!err && !agree(recent, out, older)) {
+	if (!err && !do_agree(recent, out, older)) {
 		brief_forget(session->store);
 		brief_release(out);
 		err = brief_read(out, session->store);
@@ -243,7 +243,7 @@ static int prefer_restored(struct status *status, const struct undo_stack *stack
 	return err;
 }
 
-static void count(struct status_changes *out, const struct compare_list *changes)
+static void count_changes(struct status_changes *out, const struct compare_list *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
 		enum change_kind kind = changes->items[i].kind;
@@ -254,7 +254,7 @@ static void count(struct status_changes *out, const struct compare_list *changes
 	}
 }
 
-static int compare(struct status *status, struct session *session, const struct undo_stack *stack,
+static int compare_worktree(struct status *status, struct session *session, const struct undo_stack *stack,
 		   progress_fn progress)
 {
 	struct diff diff;
@@ -265,7 +265,7 @@ static int compare(struct status *status, struct session *session, const struct 
 	err = diff_worktree(&diff, session, status->base, NULL, progress);
 	if (err)
 		return err;
-	count(&status->changes, &diff.changes);
+	count_changes(&status->changes, &diff.changes);
 	if (diff.changes.nr)
 		err = prefer_restored(status, stack, &diff, progress);
 	diff_release(&diff);
@@ -306,7 +306,7 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 		look_at_stages(&out->warnings, session);
 		out->bytes = fs_disk_usage(session->store->dirfd, ".");
 		choose_records(out);
-		err = compare(out, session, &stack, progress);
+		err = compare_worktree(out, session, &stack, progress);
 		out->safety = status_judge(out->base, &out->changes);
 	}
 	journal_undo_release(&stack);

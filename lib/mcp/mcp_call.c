@@ -145,7 +145,7 @@ enum { SAID_MAX = 4096 };
 /* This very program, even if another version was installed in its place meanwhile. */
 #define PROGRAM "/proc/self/exe"
 
-static void run(const struct mcp_child *child, int out, int dir, char **argv, char **environment)
+static void run_child(const struct mcp_child *child, int out, int dir, char **argv, char **environment)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -159,7 +159,7 @@ static void run(const struct mcp_child *child, int out, int dir, char **argv, ch
 	_exit(127);
 }
 
-static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
+static int spawn_child(struct mcp_child *child, const struct strlist *words, int dir)
 {
 	char **argv = xcalloc(words->nr + 2, sizeof(*argv)), **environment;
 	int ends[2] = { -1, -1 }, err = 0;
@@ -173,7 +173,7 @@ static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
 		err = ckpt_error_errno("unable to run the command");
 	child->pid = err ? -1 : fork();
 	if (!child->pid)
-		run(child, ends[1], dir, argv, environment);
+		run_child(child, ends[1], dir, argv, environment);
 	if (!err && child->pid < 0)
 		err = ckpt_error_errno("unable to run the command");
 	if (child->pid < 0)
@@ -216,7 +216,7 @@ static int start_child(struct mcp_child *out, const struct strlist *words, int d
 
 	*out = (struct mcp_child)MCP_CHILD_INIT;
 	out->limit = limit;
-	err = spawn(out, words, dir);
+	err = spawn_child(out, words, dir);
 	if (err)
 		release_child(out);
 	return err;
@@ -285,7 +285,7 @@ void mcp_tokens_digest(char out[MCP_DIGEST_SIZE], const struct strlist *command,
 	oid_hex_encode(out, sum, sizeof(sum));
 }
 
-static void forget(struct mcp_tokens *tokens, size_t at)
+static void forget_token(struct mcp_tokens *tokens, size_t at)
 {
 	tokens->nr--;
 	memmove(&tokens->items[at], &tokens->items[at + 1],
@@ -300,7 +300,7 @@ int mcp_tokens_issue(struct mcp_tokens *tokens, char out[MCP_TOKEN_SIZE], const 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return ckpt_error_errno("unable to get random bytes");
 	if (tokens->nr == MCP_TOKENS_MAX)
-		forget(tokens, 0);
+		forget_token(tokens, 0);
 	token = &tokens->items[tokens->nr++];
 	oid_hex_encode(token->text, bytes, sizeof(bytes));
 	memcpy(token->digest, digest, MCP_DIGEST_SIZE);
@@ -314,7 +314,7 @@ bool mcp_tokens_redeem(struct mcp_tokens *tokens, char out[MCP_DIGEST_SIZE], con
 		if (strcmp(tokens->items[i].text, text) != 0)
 			continue;
 		memcpy(out, tokens->items[i].digest, MCP_DIGEST_SIZE);
-		forget(tokens, i);
+		forget_token(tokens, i);
 		return true;
 	}
 	return false;
@@ -375,7 +375,7 @@ json_t *mcp_call_error(int err)
 			    ckpt_error_last());
 }
 
-static json_t *tell(const struct mcp_call *call, const struct mcp_server *server, json_t *result)
+static json_t *make_answer(const struct mcp_call *call, const struct mcp_server *server, json_t *result)
 {
 	return mcp_message_answer(call->id, mcp_dispatch_result(server, result, call->modern));
 }
@@ -389,12 +389,12 @@ static json_t *fail_resource(const struct mcp_call *call, int code, const char *
 }
 
 /* An error of our own. */
-static json_t *fail(const struct mcp_call *call, const struct mcp_server *server, int err)
+static json_t *fail_call(const struct mcp_call *call, const struct mcp_server *server, int err)
 {
 	if (!call->tool)
 		return fail_resource(call, err == CKPT_ENOTFOUND ? MCP_NO_RESOURCE : MCP_INTERNAL,
 				     ckpt_error_last());
-	return tell(call, server, mcp_call_error(err));
+	return make_answer(call, server, mcp_call_error(err));
 }
 
 /* ---- starting ---- */
@@ -443,7 +443,7 @@ json_t *mcp_call_start(struct mcp_call *call, struct mcp_server *server)
 {
 	int err = call->tool ? start_tool(call, server) : start_resource(call, server);
 
-	return err ? fail(call, server, err) : NULL;
+	return err ? fail_call(call, server, err) : NULL;
 }
 
 /* ---- when a command has ended ---- */
@@ -484,7 +484,7 @@ static json_t *go_on(struct mcp_call *call, struct mcp_server *server, const jso
 		strbuf_addstr(&call->before, state_before(object));
 		err = run_tool(call);
 	}
-	return err ? fail(call, server, err) : NULL;
+	return err ? fail_call(call, server, err) : NULL;
 }
 
 static int add_token(struct mcp_call *call, struct mcp_server *server, json_t *object)
@@ -526,13 +526,13 @@ static json_t *tool_ended(struct mcp_call *call, struct mcp_server *server, json
 	int err = 0;
 
 	if (call->child.overflowed || !json_is_object(object))
-		return tell(call, server, no_answer(call, status, said));
+		return make_answer(call, server, no_answer(call, status, said));
 	if (call->planning && done && !json_object_get(object, "error"))
 		return go_on(call, server, object);
 	if (call->tool->action == MCP_DO_PREVIEW && done)
 		err = add_token(call, server, object);
 	warn_of_change(call, object);
-	return err ? fail(call, server, err) : tell(call, server, tool_result(object, !done));
+	return err ? fail_call(call, server, err) : make_answer(call, server, tool_result(object, !done));
 }
 
 static json_t *resource_ended(const struct mcp_call *call, const struct mcp_server *server,
@@ -553,7 +553,7 @@ static json_t *resource_ended(const struct mcp_call *call, const struct mcp_serv
 	if (call->modern)
 		json_object_update_new(result, json_pack("{s:i,s:s}", "ttlMs", 0, "cacheScope",
 							 "private"));
-	return tell(call, server, result);
+	return make_answer(call, server, result);
 }
 
 json_t *mcp_call_ended(struct mcp_call *call, struct mcp_server *server, int status,

@@ -50,7 +50,7 @@ json_t *mcp_dispatch_result(const struct mcp_server *server, json_t *result, boo
 }
 
 /* A text of the parameters, or NULL. */
-static const char *param(const struct request *request, const char *name)
+static const char *find_param(const struct request *request, const char *name)
 {
 	return json_string_value(json_object_get(request->message->params, name));
 }
@@ -113,15 +113,15 @@ static int check_revision(struct request *request)
 	return 0;
 }
 
-static json_t *capabilities(void)
+static json_t *make_capabilities(void)
 {
 	return json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
 }
 
-static int initialize(struct request *request, json_t **out)
+static int run_initialize(struct request *request, json_t **out)
 {
 	struct mcp_server *server = request->server;
-	const char *wanted = param(request, "protocolVersion");
+	const char *wanted = find_param(request, "protocolVersion");
 
 	if (!wanted)
 		return ckpt_error_set(MCP_BAD_PARAMS, "'protocolVersion' is not a string");
@@ -132,22 +132,22 @@ static int initialize(struct request *request, json_t **out)
 	free(server->client);
 	server->client = source_of(json_object_get(request->message->params, "clientInfo"));
 	*out = json_pack("{s:s,s:o,s:o,s:s}", "protocolVersion",
-			 mcp_revision_name(server->revision), "capabilities", capabilities(),
+			 mcp_revision_name(server->revision), "capabilities", make_capabilities(),
 			 "serverInfo", server_info(server), "instructions", INSTRUCTIONS);
 	return 0;
 }
 
-static int discover(struct request *request, json_t **out)
+static int run_discover(struct request *request, json_t **out)
 {
 	if (!request->modern)
 		return ckpt_error_set(MCP_NO_METHOD, "'server/discover' is of a later revision");
 	*out = json_pack("{s:o,s:o,s:s,s:i,s:s}", "supportedVersions", mcp_revision_all(),
-			 "capabilities", capabilities(), "instructions", INSTRUCTIONS, "ttlMs",
+			 "capabilities", make_capabilities(), "instructions", INSTRUCTIONS, "ttlMs",
 			 (int)LIST_MS, "cacheScope", "public");
 	return 0;
 }
 
-static int ping(struct request *request, json_t **out)
+static int run_ping(struct request *request, json_t **out)
 {
 	if (request->modern)
 		return ckpt_error_set(MCP_NO_METHOD, "there is no method 'ping' any more");
@@ -168,7 +168,7 @@ static const struct {
 };
 
 /* All of it at once: nobody was ever given a cursor. */
-static int list(struct request *request, json_t **out)
+static int run_list(struct request *request, json_t **out)
 {
 	size_t i = 0;
 
@@ -185,7 +185,7 @@ static int list(struct request *request, json_t **out)
 
 static int get_prompt(struct request *request, json_t **out)
 {
-	const char *name = param(request, "name");
+	const char *name = find_param(request, "name");
 
 	if (!name)
 		return ckpt_error_set(MCP_BAD_PARAMS, "'name' is not a string");
@@ -224,7 +224,7 @@ void mcp_dispatch_done(struct mcp_server *server)
 
 static int call_tool(struct request *request, json_t **out)
 {
-	const char *name = param(request, "name");
+	const char *name = find_param(request, "name");
 	const struct mcp_tool *tool = name ? mcp_tools_find(name) : NULL;
 	struct mcp_args args = MCP_ARGS_INIT;
 	struct mcp_call *call;
@@ -246,7 +246,7 @@ static int call_tool(struct request *request, json_t **out)
 
 static int read_resource(struct request *request, json_t **out)
 {
-	const char *uri = param(request, "uri");
+	const char *uri = find_param(request, "uri");
 	struct mcp_call *call;
 
 	(void)out;
@@ -263,15 +263,15 @@ static const struct {
 	/* Sets `out`, unless the answer comes later; or fails with an enum mcp_code. */
 	int (*run)(struct request *request, json_t **out);
 } methods[] = {
-	{ "initialize", initialize },
-	{ "server/discover", discover },
-	{ "ping", ping },
-	{ "tools/list", list },
+	{ "initialize", run_initialize },
+	{ "server/discover", run_discover },
+	{ "ping", run_ping },
+	{ "tools/list", run_list },
 	{ "tools/call", call_tool },
-	{ "resources/list", list },
-	{ "resources/templates/list", list },
+	{ "resources/list", run_list },
+	{ "resources/templates/list", run_list },
 	{ "resources/read", read_resource },
-	{ "prompts/list", list },
+	{ "prompts/list", run_list },
 	{ "prompts/get", get_prompt },
 };
 
@@ -299,7 +299,7 @@ static int run_method(struct request *request, json_t **out)
 }
 
 /* Nothing is answered to a notification, whatever it says. */
-static void notice(struct mcp_server *server, const struct mcp_message *message)
+static void take_notice(struct mcp_server *server, const struct mcp_message *message)
 {
 	struct mcp_call *call;
 
@@ -310,28 +310,28 @@ static void notice(struct mcp_server *server, const struct mcp_message *message)
 		mcp_child_stop(&call->child);
 }
 
-static void send(struct mcp_server *server, json_t *message)
+static void send_message(struct mcp_server *server, json_t *message)
 {
 	server->send(server, message);
 	json_decref(message);
 }
 
-static void answer(struct mcp_server *server, const struct mcp_message *message)
+static void answer_request(struct mcp_server *server, const struct mcp_message *message)
 {
 	struct request request = { server, message, false, NULL };
 	json_t *result = NULL;
 	int err = run_method(&request, &result);
 
 	if (err)
-		send(server, mcp_message_refusal(message->id, err, ckpt_error_last(), request.data));
+		send_message(server, mcp_message_refusal(message->id, err, ckpt_error_last(), request.data));
 	else if (result)
-		send(server, mcp_message_answer(message->id, mcp_dispatch_result(server, result,
+		send_message(server, mcp_message_answer(message->id, mcp_dispatch_result(server, result,
 									     request.modern)));
 }
 
-static void refuse(struct mcp_server *server, json_t *id, int code)
+static void refuse_message(struct mcp_server *server, json_t *id, int code)
 {
-	send(server, mcp_message_refusal(id, code, ckpt_error_last(), NULL));
+	send_message(server, mcp_message_refusal(id, code, ckpt_error_last(), NULL));
 }
 
 void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
@@ -342,16 +342,16 @@ void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
 	if (err && message.method && !message.id)
 		err = 0; /* a notification: nobody waits for an answer */
 	else if (err)
-		refuse(server, message.id, err);
+		refuse_message(server, message.id, err);
 	else if (message.method && find_call(server, message.id))
 		/* With the same id it would be taken for the answer of the other. */
-		refuse(server, NULL,
+		refuse_message(server, NULL,
 		       ckpt_error_set(MCP_BAD_REQUEST,
 				      "a request with that id is not answered yet"));
 	else if (message.method && message.id)
-		answer(server, &message);
+		answer_request(server, &message);
 	else if (message.method)
-		notice(server, &message);
+		take_notice(server, &message);
 	mcp_message_release(&message);
 }
 

@@ -26,7 +26,7 @@ static char *clean_text(const char *text)
 }
 
 /* True if the typed list already has `word`. */
-static bool listed(const struct complete *complete, const char *word)
+static bool is_listed(const struct complete *complete, const char *word)
 {
 	const char *end = complete->word + complete->kept, *p = end;
 
@@ -46,7 +46,7 @@ static void add_word(struct complete *complete, const char *word, const char *te
 {
 	char *whole = xstrfmt("%.*s%s", (int)complete->kept, complete->word, word);
 
-	if (has_control(whole) || (complete->list && listed(complete, word))) {
+	if (has_control(whole) || (complete->list && is_listed(complete, word))) {
 		free(whole);
 		return;
 	}
@@ -138,7 +138,7 @@ enum { CHECKPOINTS_MAX = 50 };
 /* ---- checkpoints ---- */
 
 /* "@~2, 3 minutes ago, before the rewrite (agent) [pinned]"; `position` may be "" */
-static char *describe(const struct ckpt_record *record, const char *position, int64_t now)
+static char *describe_record(const struct ckpt_record *record, const char *position, int64_t now)
 {
 	char age[CLOCK_ISO_SIZE], *title = title_of(record);
 	struct strbuf text = STRBUF_INIT;
@@ -168,7 +168,7 @@ static void add_names(struct complete *complete, const struct ckpt_record *recor
 		      const char *position, struct strlist *steps)
 {
 	bool by_position = *complete->typed == '@';
-	char *text = describe(record, by_position ? "" : position, clock_now()), *name = NULL;
+	char *text = describe_record(record, by_position ? "" : position, clock_now()), *name = NULL;
 
 	if (by_position) {
 		if (*position)
@@ -221,7 +221,7 @@ static void add_given(struct complete *complete, struct session *session,
 
 		if (!ref || record_read(&record, session->store, ref))
 			continue;
-		text = describe(&record, "", clock_now());
+		text = describe_record(&record, "", clock_now());
 		complete_add(complete, names.items[i], text);
 		free(text);
 		record_release(&record);
@@ -567,7 +567,7 @@ static const struct {
 	{ "<dur|time|never>", NULL },
 };
 
-static int offer(struct complete *complete, const char *what, const char *placeholder)
+static int offer_what(struct complete *complete, const char *what, const char *placeholder)
 {
 	if (complete->spec->offer && complete->spec->offer(complete, what))
 		return 0;
@@ -598,7 +598,7 @@ static int offer_value(struct complete *complete)
 		complete->kept = (size_t)(complete->typed - complete->word);
 	}
 	if (opt->kind == OPT_STRING || opt->kind == OPT_LIST)
-		err = offer(complete, what, placeholder);
+		err = offer_what(complete, what, placeholder);
 	free(what);
 	return err;
 }
@@ -615,7 +615,7 @@ static int offer_argument(struct complete *complete)
 	while (!err && (arg = opt_look_next(look, arg)))
 		for (size_t i = 0; i < OPT_CHOICES && arg->one_of[i] && !err; i++) {
 			if (arg->one_of[i][0] == '<')
-				err = offer(complete, arg->one_of[i], arg->one_of[i]);
+				err = offer_what(complete, arg->one_of[i], arg->one_of[i]);
 			else
 				complete_add(complete, arg->one_of[i], NULL);
 		}

@@ -38,7 +38,7 @@ static bool parse_similarity(unsigned *out, const char *text)
 	return true;
 }
 
-static bool ignores(void)
+static bool ignores_space(void)
 {
 	return show_diff_opts.all_space || show_diff_opts.space_change ||
 	       show_diff_opts.space_at_eol || show_diff_opts.blank_lines;
@@ -70,7 +70,7 @@ bool show_diff_wanted(void)
 	const struct show_diff_opts *opts = &show_diff_opts;
 
 	return opts->patch || opts->stat || opts->numstat || opts->shortstat || opts->name_only ||
-	       opts->name_status || ignores() || opts->renames || opts->context >= 0;
+	       opts->name_status || ignores_space() || opts->renames || opts->context >= 0;
 }
 
 static struct patch_opts patch_opts(void)
@@ -219,7 +219,7 @@ int show_diff_count(struct diffstat_file *out, struct diff *diff, const struct c
 
 static bool is_ignored(const struct diffstat_file *file, const struct change *change)
 {
-	return ignores() && change->kind == CHANGE_MODIFIED &&
+	return ignores_space() && change->kind == CHANGE_MODIFIED &&
 	       change->old_mode == change->new_mode && !file->binary && !file->added &&
 	       !file->removed;
 }
@@ -306,7 +306,7 @@ int show_diff_differ(bool *out, struct diff *diff)
 	int err = 0;
 
 	*out = diff->changes.nr > 0;
-	if (!*out || !ignores())
+	if (!*out || !ignores_space())
 		return 0;
 	err = count_all(&counts, diff);
 	*out = counts.nr > 0;

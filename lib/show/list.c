@@ -192,7 +192,7 @@ static char *describe_one(const struct change *change)
 }
 
 /* "3 changed, 1 deleted" */
-static char *describe(const struct compare_list *changes)
+static char *describe_changes(const struct compare_list *changes)
 {
 	static const struct {
 		enum change_kind kind;
@@ -262,7 +262,7 @@ static int add_step(struct list_history *past, const struct history_step *step, 
 	*row = (struct list_history_item){ .record = step->record, .diff = step->diff,
 					   .position = position };
 	err = count_lines(row, &past->damaged);
-	row->change = describe(&row->diff.changes);
+	row->change = describe_changes(&row->diff.changes);
 	if (err)
 		row_forget(row);
 	else

@@ -261,7 +261,7 @@ static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
 	strlist_release(&paths);
 }
 
-static int print(void *payload)
+static int print_diff(void *payload)
 {
 	int err = show_diff_prepare(payload);
 
@@ -293,7 +293,7 @@ void show_restore_show_diff(void *payload)
 	if (!err) {
 		limit_to_plan(&diff.changes, view->plan);
 		if (diff.changes.nr)
-			err = pager_show(view->session->gitconfig, print, &diff);
+			err = pager_show(view->session->gitconfig, print_diff, &diff);
 		else
 			fputs("Nothing differs any more.\n", stderr);
 		diff_release(&diff);

@@ -27,7 +27,7 @@ int show_restore_status(const struct restore_result *result)
 									    : EXIT_DONE;
 }
 
-static json_t *reverted(const struct plan *plan)
+static json_t *reverted_json(const struct plan *plan)
 {
 	json_t *array = json_array();
 
@@ -42,7 +42,7 @@ static json_t *reverted(const struct plan *plan)
 	return array;
 }
 
-static json_t *conflicts(const struct restore_result *result)
+static json_t *conflicts_json(const struct restore_result *result)
 {
 	json_t *array = json_array();
 
@@ -70,7 +70,7 @@ json_t *show_restore_verification(const char *before, const char *after, const c
 	return row_object(&object);
 }
 
-static void extend(json_t *array, const struct strlist *texts)
+static void extend_texts(json_t *array, const struct strlist *texts)
 {
 	json_t *more = json_texts(texts);
 
@@ -84,8 +84,8 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	json_t *array = json_array(), *commands = json_array();
 
 	for (size_t i = 0; i < result->nested_nr; i++)
-		extend(commands, &result->nested[i].commands);
-	extend(commands, &result->head.commands);
+		extend_texts(commands, &result->nested[i].commands);
+	extend_texts(commands, &result->head.commands);
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
@@ -108,7 +108,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	return array;
 }
 
-static double confidence(const struct restore_result *result)
+static double confidence_of(const struct restore_result *result)
 {
 	if (!result->done)
 		return 1.0;
@@ -119,7 +119,7 @@ static double confidence(const struct restore_result *result)
 	return result->match ? 1.0 : 0.0;
 }
 
-static json_t *captures(const struct restore_result *result)
+static json_t *captures_json(const struct restore_result *result)
 {
 	json_t *array = json_array();
 
@@ -150,9 +150,9 @@ static json_t *warnings_json(const struct restore_result *result)
 		strbuf_release(&text);
 	}
 	for (size_t i = 0; i < result->nested_nr; i++)
-		extend(array, &result->nested[i].says);
-	extend(array, &result->head.says);
-	extend(array, &result->warnings);
+		extend_texts(array, &result->nested[i].says);
+	extend_texts(array, &result->head.says);
+	extend_texts(array, &result->warnings);
 	return array;
 }
 
@@ -173,11 +173,11 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	row_text(&to, "checkpoint_type", target->type);
 	row_time(&to, "timestamp", target->created_at);
 	row_json(&answer, "restored_to", row_object(&to));
-	row_json(&answer, "changes_reverted", reverted(&result->plan));
+	row_json(&answer, "changes_reverted", reverted_json(&result->plan));
 	if (result->composed)
-		row_json(&answer, "conflicts", conflicts(result));
+		row_json(&answer, "conflicts", conflicts_json(result));
 	if (target->captures.nr)
-		row_json(&answer, "captures", captures(result));
+		row_json(&answer, "captures", captures_json(result));
 	row_json(&answer, "verification",
 		 show_restore_verification(result->pre_hash,
 					   result->verified ? result->post_hash : NULL,
@@ -190,7 +190,7 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	row_release(&safety);
 	row_json(&answer, "warnings", warnings_json(result));
 	row_json(&answer, "next_actions", next_actions(result, target, back));
-	row_json(&answer, "confidence", json_real(confidence(result)));
+	row_json(&answer, "confidence", json_real(confidence_of(result)));
 	json_array_append_new(anchors, json_string(target_name(target)));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	if (result->done)
@@ -449,7 +449,7 @@ static json_t *text_pair(const char *from, const char *to)
 	return row_object(&pair);
 }
 
-static json_t *counts(const struct gitstate_counts *index)
+static json_t *counts_json(const struct gitstate_counts *index)
 {
 	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
 			 (json_int_t)index->unmerged, "intent_to_add",
@@ -463,8 +463,8 @@ json_t *show_restore_git_json(const struct restore_result *result)
 
 	row_json(&git, "head", text_pair(from->head, to->head));
 	row_json(&git, "branch", text_pair(from->branch, to->branch));
-	row_json(&index, "from", counts(&from->index));
-	row_json(&index, "to", counts(&to->index));
+	row_json(&index, "from", counts_json(&from->index));
+	row_json(&index, "to", counts_json(&to->index));
 	row_json(&git, "index", row_object(&index));
 	row_json(&git, "operation", text_pair(from->operation, to->operation));
 	row_json(&git, "changes", json_texts(&result->git.says));

@@ -125,7 +125,7 @@ json_t *show_copy_verification(const struct into_result *result)
 					 result->target_hash, result->match, &result->differing);
 }
 
-static json_t *worktree(const struct into_result *result, const struct into_opts *opts)
+static json_t *worktree_json(const struct into_result *result, const struct into_opts *opts)
 {
 	struct row object = ROW_INIT;
 
@@ -137,7 +137,7 @@ static json_t *worktree(const struct into_result *result, const struct into_opts
 	return row_object(&object);
 }
 
-static double confidence(const struct into_result *result)
+static double confidence_of(const struct into_result *result)
 {
 	if (copy_status(result) != EXIT_DONE)
 		return 0.0;
@@ -157,7 +157,7 @@ static json_t *answer_of(const struct into_result *result, const struct into_opt
 	row_number(&answer, "files", result->files);
 	row_number(&answer, "bytes", result->bytes);
 	row_number(&answer, "cloned", result->cloned);
-	row_json(&answer, "worktree", worktree(result, opts));
+	row_json(&answer, "worktree", worktree_json(result, opts));
 	row_bool(&answer, "rolled_back", false);
 	row_text(&to, "checkpoint_id", target->id);
 	row_text(&to, "checkpoint_type", target->type);
@@ -168,7 +168,7 @@ static json_t *answer_of(const struct into_result *result, const struct into_opt
 	row_json(&answer, "safety_checkpoint", json_null());
 	row_texts(&answer, "warnings", &result->warnings);
 	row_json(&answer, "next_actions", json_array());
-	row_json(&answer, "confidence", json_real(confidence(result)));
+	row_json(&answer, "confidence", json_real(confidence_of(result)));
 	json_array_append_new(anchors, json_string(target->id));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	row_json(&answer, "evidence_anchors", anchors);

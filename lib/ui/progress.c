@@ -61,7 +61,7 @@ static bool in_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-static size_t columns(void)
+static size_t count_columns(void)
 {
 	struct winsize size;
 
@@ -81,7 +81,7 @@ static void add_number(struct strbuf *out, size_t n)
 	}
 }
 
-static void compose(struct strbuf *line, const char *what, size_t done, size_t total)
+static void compose_line(struct strbuf *line, const char *what, size_t done, size_t total)
 {
 	strbuf_addf(line, "%s: ", what);
 	if (!total) {
@@ -134,13 +134,13 @@ static void compose_rate(struct strbuf *line, const char *what, size_t done, siz
 }
 
 /* The line, and spaces over the rest of the previous one. */
-static void draw(const char *what, size_t done, size_t total, int64_t now)
+static void draw_line(const char *what, size_t done, size_t total, int64_t now)
 {
 	struct strbuf line = STRBUF_INIT;
-	size_t width, room = columns() - 1;
+	size_t width, room = count_columns() - 1;
 
 	strbuf_addch(&line, '\r');
-	compose(&line, what, done, total);
+	compose_line(&line, what, done, total);
 	compose_rate(&line, what, done, total, now);
 	width = term_text_width(line.buf + 1);
 	/* A line that wraps could not be removed again; words are short, so this is a tiny window. */
@@ -173,7 +173,7 @@ void progress_show(const char *what, size_t done, size_t total, void *payload)
 	if (now >= atomic_load(&next_ms) && atomic_load(&next_ms)) {
 		atomic_store(&next_ms, now + REDRAW_MS);
 		if (in_foreground())
-			draw(what, done, total, now);
+			draw_line(what, done, total, now);
 	}
 	pthread_mutex_unlock(&lock);
 }
