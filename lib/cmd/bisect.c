@@ -179,9 +179,8 @@ static int report_result(struct bisect *bisect)
 		row_json(&answer, "tested", json_incref(bisect->tested));
 		status = report_json(row_object(&answer), status);
 	} else if (first == last) {
-		printf("%s%s%s is the first bad checkpoint: ", term_color(TERM_YELLOW),
-		       bisect->states[last]->id, term_color(TERM_RESET));
-		report_plain(stdout, "%s\n", title);
+		printf("%s is the first bad checkpoint: %s\n", report_id(bisect->states[last]->id),
+		       report_safe(title));
 	} else {
 		printf("The first bad checkpoint is one of these, the others were skipped:\n");
 		for (size_t i = first; i <= last; i++)

@@ -149,7 +149,7 @@ static int print_diff(struct diff *diff, const struct request *request, const st
 		row_text(&answer, "to", request->nr > 1 ? request->sides[1].id : NULL);
 		row_json(&answer, "changes", show_diff_json(diff));
 		if (staged)
-			row_json(&answer, "unmerged", show_git_unmerged_json(diff));
+			row_json(&answer, "unmerged", json_paths(staged_unmerged(diff)));
 		return report_json(row_object(&answer), status);
 	}
 	if (quiet || opt_common.quiet)

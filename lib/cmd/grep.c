@@ -143,8 +143,8 @@ static void print_head(const struct grep_hit *hit, const struct ckpt_records *re
 {
 	const char *reset = term_color(TERM_RESET);
 
-	printf("%s%s%s:%s%s%s  ", term_color(TERM_YELLOW), records->items[hit->newest].id, reset,
-	       term_color(TERM_BOLD), report_path(hit->path), reset);
+	printf("%s:%s%s%s  ", report_id(records->items[hit->newest].id), term_color(TERM_BOLD),
+	       report_path(hit->path), reset);
 	if (hit->count == 1)
 		printf("only there");
 	else

@@ -144,16 +144,13 @@ static void print_items(const struct hooks_report *report)
 {
 	for (size_t i = 0; i < report->nr; i++) {
 		const struct hooks_item *item = &report->items[i];
-		struct strbuf clean = STRBUF_INIT;
 
-		if (item->state == HOOKS_RUNS) {
-			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
-			continue;
-		}
 		/* What does not run is the answer, so it is printed even with -q. */
-		report_clean(&clean, item->repair);
-		printf("%s: %s: %s\n", hooks_state_name(item->state), item->name, clean.buf);
-		strbuf_release(&clean);
+		if (item->state == HOOKS_RUNS)
+			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
+		else
+			printf("%s: %s: %s\n", hooks_state_name(item->state), item->name,
+			       report_safe(item->repair));
 	}
 }
 
@@ -344,16 +341,12 @@ static void print_global(const struct hooks_report *report)
 static void print_verdict(const struct hooks_report *report)
 {
 	bool own = hooks_any_runs(report), all = report->global && hooks_any_runs(report->global);
-	struct strbuf clean = STRBUF_INIT;
 
-	if (own || all) {
+	if (own || all)
 		report_text("this repository: protected by %s%s%s\n", own ? "its own hooks" : "",
 			    own && all ? " and " : "", all ? "the global configuration" : "");
-		return;
-	}
-	report_clean(&clean, why_not(report));
-	report_text("this repository: not protected: %s\n", clean.buf);
-	strbuf_release(&clean);
+	else
+		report_text("this repository: not protected: %s\n", report_safe(why_not(report)));
 }
 
 static int global_status(struct hooks_report *report)

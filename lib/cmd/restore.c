@@ -116,8 +116,7 @@ static int parse_paths(struct strlist *out, struct session *session,
 					     "'%s' is not in the scope of checkpoint '%s'",
 					     only.plain.items[i], target->id);
 	if (!err)
-		err = into ? show_paths_expand_stored(out, session, target, &only)
-			   : show_paths_expand(out, session, target, &only);
+		err = show_paths_expand(out, session, target, &only, into != NULL);
 	pathspec_release(&only);
 	return err;
 }

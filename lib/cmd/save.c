@@ -228,9 +228,9 @@ static json_t *stats_json(const struct save_result *result)
 
 	row_number(&object, "files", record->files);
 	row_number(&object, "bytes", record->bytes);
-	row_json(&object, "changed", json_integer(created ? (json_int_t)record->changed : 0));
+	row_number(&object, "changed", created ? record->changed : 0);
 	row_number(&object, "new_bytes", result->new_bytes);
-	row_json(&object, "seconds", json_real((double)(long long)(result->seconds * 1e6) / 1e6));
+	row_seconds(&object, "seconds", result->seconds);
 	return row_object(&object);
 }
 
@@ -318,18 +318,14 @@ static void print_text(const struct session *session, const struct save_result *
 		for (size_t i = 0; i < record->captures.nr; i++)
 			report_text("Captured %s (%s)\n", record->captures.items[i].name,
 				    units_format_size(size, record->captures.items[i].size));
-		report_text("Saved %s%s%s (%s)\n", term_color(TERM_YELLOW), record->id,
-			    term_color(TERM_RESET), text);
+		report_text("Saved %s (%s)\n", report_id(record->id), text);
 		break;
 	case SAVE_UNCHANGED:
-		report_text("Nothing changed since %s%s%s\n", term_color(TERM_YELLOW), record->id,
-			    term_color(TERM_RESET));
+		report_text("Nothing changed since %s\n", report_id(record->id));
 		break;
 	case SAVE_NOT_YET:
-		report_text(result->have_record ? "Not due yet, the newest is %s%s%s\n" :
-						  "Not due yet%s%s%s\n",
-			    term_color(TERM_YELLOW), result->have_record ? record->id : "",
-			    term_color(TERM_RESET));
+		report_text("Not due yet%s%s\n", result->have_record ? ", the newest is " : "",
+			    result->have_record ? report_id(record->id) : "");
 		break;
 	}
 	if (status == EXIT_INCOMPLETE && !opt_common.quiet)

@@ -163,8 +163,8 @@ static void print_newest(const struct status *status)
 		report_text("Newest:      %snone%s\n", term_color(TERM_RED), term_color(TERM_RESET));
 		return;
 	}
-	report_text("Newest:      %s%s%s, %s\n", term_color(TERM_YELLOW), newest->id,
-		    term_color(TERM_RESET), clock_format_age(age, newest->created_at, clock_now()));
+	report_text("Newest:      %s, %s\n", report_id(newest->id),
+		    clock_format_age(age, newest->created_at, clock_now()));
 	if (newest->missing)
 		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
 			    (unsigned long long)newest->missing, term_color(TERM_RESET));
@@ -176,11 +176,11 @@ static void print_newest(const struct status *status)
 	if (!status->base)
 		return;
 	if (strcmp(base->id, newest->id) != 0)
-		report_text("%-12s %s%s%s, %s\n",
+		report_text("%-12s %s, %s\n",
 			    status->restored ? "Restored:"
 			    : base->scope.nr ? "Files:"
 					     : "Whole:",
-			    term_color(TERM_YELLOW), base->id, term_color(TERM_RESET),
+			    report_id(base->id),
 			    clock_format_age(age, base->created_at, clock_now()));
 	if (status_changes_nr(&status->changes))
 		report_text("Since then:  %zu added, %zu modified, %zu deleted\n",

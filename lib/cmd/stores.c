@@ -68,13 +68,11 @@ static void print_table(const struct inventory_list *list)
 
 static void print_move(const struct inventory_item *item)
 {
-	struct strbuf to = STRBUF_INIT, command = STRBUF_INIT;
+	struct strbuf command = STRBUF_INIT;
 
-	quote_path(&to, item->moved_to);
 	inventory_relink_command(&command, item->key, item->path, false);
-	report_text("'%s' moved to '%s'; to adopt it: %s\n", report_path(item->path), to.buf,
-		    command.buf);
-	strbuf_release(&to);
+	report_text("'%s' moved to '%s'; to adopt it: %s\n", report_path(item->path),
+		    report_path(item->moved_to), command.buf);
 	strbuf_release(&command);
 }
 

@@ -430,34 +430,17 @@ void show_git_unmerged(const struct diff *diff)
 {
 	const struct show_diff_opts *opts = &show_diff_opts;
 	const struct strlist *paths = staged_unmerged(diff);
-	struct strbuf name = STRBUF_INIT;
 
 	if (opts->stat || opts->numstat || opts->shortstat)
 		return;
 	for (size_t i = 0; i < paths->nr; i++) {
-		strbuf_reset(&name);
-		if (opts->nul)
-			strbuf_addstr(&name, paths->items[i]);
-		else
-			quote_path(&name, paths->items[i]);
 		if (opts->name_status)
 			printf("U%c", opts->nul ? '\0' : '\t');
 		else if (!opts->name_only)
 			fputs("* Unmerged path ", stdout);
-		fputs(name.buf, stdout);
+		print_path(paths->items[i], "");
 		putchar(opts->nul ? '\0' : '\n');
 	}
-	strbuf_release(&name);
-}
-
-json_t *show_git_unmerged_json(const struct diff *diff)
-{
-	const struct strlist *paths = staged_unmerged(diff);
-	json_t *array = json_array();
-
-	for (size_t i = 0; i < paths->nr; i++)
-		json_array_append_new(array, json_path(paths->items[i]));
-	return array;
 }
 
 static int print_staged(struct diff *diff, const struct ckpt_record *record)
@@ -469,7 +452,7 @@ static int print_staged(struct diff *diff, const struct ckpt_record *record)
 
 		row_text(&answer, "id", record->id);
 		row_json(&answer, "staged", show_diff_json(diff));
-		row_json(&answer, "unmerged", show_git_unmerged_json(diff));
+		row_json(&answer, "unmerged", json_paths(staged_unmerged(diff)));
 		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	if (err || opt_common.quiet)

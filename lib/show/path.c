@@ -262,8 +262,8 @@ static int check_found(const struct search *search, const struct ckpt_record *ta
 	return 0;
 }
 
-static int expand_paths(struct strlist *out, struct session *session, const struct ckpt_record *target,
-		  const struct pathspec *spec, bool stored)
+int show_paths_expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
+		      const struct pathspec *spec, bool stored)
 {
 	struct search search = { .out = out, .spec = spec, .stored = stored };
 	int err;
@@ -281,18 +281,6 @@ static int expand_paths(struct strlist *out, struct session *session, const stru
 	strlist_sort_unique(out);
 	free(search.found);
 	return err;
-}
-
-int show_paths_expand(struct strlist *out, struct session *session,
-		      const struct ckpt_record *target, const struct pathspec *spec)
-{
-	return expand_paths(out, session, target, spec, false);
-}
-
-int show_paths_expand_stored(struct strlist *out, struct session *session,
-			     const struct ckpt_record *target, const struct pathspec *spec)
-{
-	return expand_paths(out, session, target, spec, true);
 }
 
 static const char *find_colon(const char *typed)
@@ -395,12 +383,6 @@ int show_inside_find(struct ckpt_record *out, struct strbuf *path, struct sessio
 	return err;
 }
 
-static int write_bytes(const void *data, size_t len, void *payload)
-{
-	(void)payload;
-	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
-}
-
 static int print_directory(struct snapshot *snapshot, struct wt_dir *dir)
 {
 	int err = snapshot_expand(snapshot, dir);
@@ -425,8 +407,7 @@ int show_inside_print(struct session *session, const struct ckpt_record *record,
 	if (!err && (!entry || entry->kind == WT_DIR))
 		err = print_directory(snapshot, entry ? entry->dir : snapshot->root);
 	else if (!err)
-		err = objects_stream(session->store, &entry->oid, write_bytes, NULL);
+		err = report_stream(session->store, &entry->oid);
 	snapshot_free(snapshot);
-	/* A write that failed is reported with the others. */
-	return ferror(stdout) ? 0 : err;
+	return err;
 }

@@ -184,11 +184,9 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 
 	progress_clear();
 	if (said)
-		fprintf(stderr, "Taking back %s%s%s\n", term_color(TERM_YELLOW), said->what,
-			term_color(TERM_RESET));
+		fprintf(stderr, "Taking back %s\n", report_id(said->what));
 	else
-		fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
-			term_color(TERM_RESET),
+		fprintf(stderr, "%s, %s: %s\n", report_id(target->id),
 			clock_format_age(age, target->created_at, clock_now()), reason);
 	if (preview->agreed)
 		fputs("Files changed while you were asked. New in the plan:\n", stderr);

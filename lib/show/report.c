@@ -41,14 +41,37 @@ void report_plain(FILE *to, const char *fmt, ...)
 	strbuf_release(&clean);
 }
 
-const char *report_path(const char *path)
+static struct strbuf *next_shown(void)
 {
-	static struct strbuf shown[8];
+	static struct strbuf shown[16];
 	static size_t next;
 	struct strbuf *out = &shown[next++ % ARRAY_SIZE(shown)];
 
 	strbuf_release(out);
+	return out;
+}
+
+const char *report_path(const char *path)
+{
+	struct strbuf *out = next_shown();
+
 	quote_path(out, path);
+	return out->buf;
+}
+
+const char *report_safe(const char *text)
+{
+	struct strbuf *out = next_shown();
+
+	report_clean(out, text);
+	return out->buf;
+}
+
+const char *report_id(const char *id)
+{
+	struct strbuf *out = next_shown();
+
+	strbuf_addf(out, "%s%s%s", term_color(TERM_YELLOW), id, term_color(TERM_RESET));
 	return out->buf;
 }
 
@@ -197,6 +220,19 @@ int report_json(json_t *answer, int status)
 	return report_done(status);
 }
 
+static int write_bytes(const void *data, size_t len, void *payload)
+{
+	(void)payload;
+	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
+}
+
+int report_stream(struct store *store, const struct oid *oid)
+{
+	int err = objects_stream(store, oid, write_bytes, NULL);
+
+	return ferror(stdout) ? 0 : err;
+}
+
 void report_text(const char *fmt, ...)
 {
 	va_list ap;
@@ -328,6 +364,13 @@ json_t *report_skips(const struct skip_list *skips)
 	return array;
 }
 
+json_t *report_index(const struct gitstate_counts *index)
+{
+	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
+			 (json_int_t)index->unmerged, "intent_to_add",
+			 (json_int_t)index->intent_to_add);
+}
+
 char *report_position(size_t *back, const struct ckpt_record *record)
 {
 	if (!record_is_meant(record))
@@ -453,9 +496,7 @@ json_t *show_git_json(struct session *session, const struct ckpt_record *record)
 	json_t *index = json_null(), *progress = json_null();
 
 	if (known)
-		index = json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)record->index.staged,
-				  "unmerged", (json_int_t)record->index.unmerged, "intent_to_add",
-				  (json_int_t)record->index.intent_to_add);
+		index = report_index(&record->index);
 	if (record->progress_total)
 		progress = json_sprintf("%u/%u", record->progress, record->progress_total);
 	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "head", json_text(record->head), "branch",

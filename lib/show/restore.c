@@ -139,15 +139,10 @@ static json_t *warnings_json(const struct restore_result *result)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < result->plan.rows_nr; i++) {
-		struct strbuf text = STRBUF_INIT;
-
-		if (result->plan.rows[i].effect != EFFECT_REMOVED)
-			continue;
-		strbuf_addstr(&text, "Orphaned file detected: ");
-		quote_path(&text, result->plan.rows[i].path);
-		strbuf_addstr(&text, " (removed)");
-		json_array_append_new(array, json_text(text.buf));
-		strbuf_release(&text);
+		if (result->plan.rows[i].effect == EFFECT_REMOVED)
+			json_array_append_new(array,
+					      json_sprintf("Orphaned file detected: %s (removed)",
+							   report_path(result->plan.rows[i].path)));
 	}
 	for (size_t i = 0; i < result->nested_nr; i++)
 		extend_texts(array, &result->nested[i].says);
@@ -234,23 +229,23 @@ static void print_captures(const struct restore_result *result, const struct ckp
 static void print_counts(const struct restore_result *result, const struct ckpt_record *target,
 			 bool interrupted)
 {
-	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
 	const struct show_restore_words *words = show_restore_words();
+	const char *what = report_id(words ? words->what : target_name(target));
+	bool nothing = restore_has_nothing_to_do(result) && !interrupted;
 	bool wrong = result->verified && !result->match;
 	char conflicts[64] = "";
 	size_t counts[3];
 
-	if (restore_has_nothing_to_do(result) && !interrupted && !wrong && words) {
-		report_text("Nothing %sof %s%s%s to take back\n",
-			    result->conflicts_nr ? "else " : "", yellow, words->what, reset);
+	if (nothing && !wrong && words) {
+		report_text("Nothing %sof %s to take back\n", result->conflicts_nr ? "else " : "", what);
 		return;
 	}
-	if (restore_has_nothing_to_do(result) && result->conflicts_nr && !interrupted && !wrong) {
+	if (nothing && !wrong && result->conflicts_nr) {
 		report_text("Nothing was restored\n");
 		return;
 	}
-	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
-		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
+	if (nothing && !wrong) {
+		report_text("Already as in %s; nothing to do\n", what);
 		/* While a watcher runs, "@" is mostly the present state. */
 		if (target->automatic)
 			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
@@ -259,27 +254,20 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	show_restore_count(counts, &result->plan);
 	if (result->conflicts_nr)
 		snprintf(conflicts, sizeof(conflicts), ", %zu in conflict", result->conflicts_nr);
-	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s%s\n",
+	report_text("%s %s: %zu brought back, %zu changed, %zu removed%s%s\n",
 		    words	       ? result->done ? "Took back" : "Would take back"
 		    : result->composed && interrupted ? "Finished taking back what changed since"
 		    : result->done     ? "Restored"
 				       : "Would restore",
-		    yellow, words ? words->what : target_name(target), reset,
-		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
+		    what, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
 		    conflicts, result->verified && result->match ? ", verified" : "");
 }
 
 void show_restore_say_conflicts(const struct restore_result *result)
 {
-	struct strbuf quoted = STRBUF_INIT;
-
-	for (size_t i = 0; i < result->conflicts_nr; i++) {
-		strbuf_reset(&quoted);
-		quote_path(&quoted, result->conflicts[i].path);
-		strbuf_addf(&quoted, " (%s)", result->conflicts[i].why);
-		report_message("conflict", quoted.buf);
-	}
-	strbuf_release(&quoted);
+	for (size_t i = 0; i < result->conflicts_nr; i++)
+		report_messagef("conflict", "%s (%s)", report_path(result->conflicts[i].path),
+				result->conflicts[i].why);
 }
 
 void show_restore_say_differing(const struct strlist *paths)
@@ -449,13 +437,6 @@ static json_t *text_pair(const char *from, const char *to)
 	return row_object(&pair);
 }
 
-static json_t *counts_json(const struct gitstate_counts *index)
-{
-	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
-			 (json_int_t)index->unmerged, "intent_to_add",
-			 (json_int_t)index->intent_to_add);
-}
-
 json_t *show_restore_git_json(const struct restore_result *result)
 {
 	const struct restore_git_side *from = &result->git.from, *to = &result->git.to;
@@ -463,8 +444,8 @@ json_t *show_restore_git_json(const struct restore_result *result)
 
 	row_json(&git, "head", text_pair(from->head, to->head));
 	row_json(&git, "branch", text_pair(from->branch, to->branch));
-	row_json(&index, "from", counts_json(&from->index));
-	row_json(&index, "to", counts_json(&to->index));
+	row_json(&index, "from", report_index(&from->index));
+	row_json(&index, "to", report_index(&to->index));
 	row_json(&git, "index", row_object(&index));
 	row_json(&git, "operation", text_pair(from->operation, to->operation));
 	row_json(&git, "changes", json_texts(&result->git.says));

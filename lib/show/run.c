@@ -16,7 +16,7 @@ void show_run_say(const char *fmt, ...)
 	va_end(ap);
 }
 
-char *show_run_signal_name(int sig)
+static char *signal_name(int sig)
 {
 	const char *name = sigabbrev_np(sig);
 
@@ -25,7 +25,7 @@ char *show_run_signal_name(int sig)
 
 void show_run_say_failed(const char *what, const char *name, const struct run_child *child)
 {
-	char *sig = child->signal ? show_run_signal_name(child->signal) : NULL;
+	char *sig = child->signal ? signal_name(child->signal) : NULL;
 
 	if (!child->started)
 		report_messagef("error", "unable to run '%s': %s", name, strerror(child->error));
@@ -64,17 +64,24 @@ void show_run_say_restored(const struct show_run *ran)
 	show_restore_say_head(result);
 }
 
+void show_run_row(struct row *row, const struct strlist *command, const struct run_child *child)
+{
+	char *sig = child->signal ? signal_name(child->signal) : NULL;
+
+	row_bool(row, "ran", child->started);
+	row_texts(row, "command", command);
+	row_json(row, "exit_status", json_integer(child->exit_status));
+	row_text(row, "signal", sig);
+	free(sig);
+}
+
 json_t *show_run_json(const struct show_run *ran)
 {
 	struct row object = ROW_INIT, check = ROW_INIT;
-	char *sig = ran->child.signal ? show_run_signal_name(ran->child.signal) : NULL;
 
 	row_text(&check, "command", ran->verify);
 	row_json(&check, "exit_status", json_integer(ran->check.exit_status));
-	row_bool(&object, "ran", ran->child.started);
-	row_texts(&object, "command", ran->command);
-	row_json(&object, "exit_status", json_integer(ran->child.exit_status));
-	row_text(&object, "signal", sig);
+	show_run_row(&object, ran->command, &ran->child);
 	row_json(&object, "checkpoint", report_checkpoint(&ran->saved.record));
 	row_json(&object, "verify", ran->checked ? row_object(&check) : json_null());
 	row_bool(&object, "rolled_back", ran->restored);
@@ -82,13 +89,11 @@ json_t *show_run_json(const struct show_run *ran)
 		 ran->restored ? show_restore_json(&ran->result, &ran->saved.record,
 						   show_restore_way_back(&ran->result))
 			       : json_null());
-	row_json(&object, "seconds",
-		 json_real((double)(long long)(ran->child.seconds * 1e6) / 1e6));
+	row_seconds(&object, "seconds", ran->child.seconds);
 	row_texts(&object, "warnings", &ran->warnings);
 	if (ran->error)
 		row_json(&object, "error", report_error_object(ran->error, ran->message));
 	row_release(&check);
-	free(sig);
 	return row_object(&object);
 }
 
@@ -188,15 +193,12 @@ void show_copy_say_mismatch(const struct into_result *result)
 
 static void print_copy(const struct into_result *result, const struct into_opts *opts)
 {
-	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
 	char files[UNITS_SIZE], size[UNITS_SIZE];
-	struct strbuf path = STRBUF_INIT;
 
 	report_warnings(&result->warnings);
-	quote_path(&path, result->path);
 	if (!is_wrong(result))
-		report_text("Copied %s%s%s into %s: %s %s, %s%s\n", yellow, opts->target->id, reset,
-			    path.buf, units_format_count(files, result->files),
+		report_text("Copied %s into %s: %s %s, %s%s\n", report_id(opts->target->id),
+			    report_path(result->path), units_format_count(files, result->files),
 			    result->files == 1 ? "file" : "files",
 			    units_format_size(size, result->bytes),
 			    result->verified ? ", verified" : "");
@@ -209,7 +211,6 @@ static void print_copy(const struct into_result *result, const struct into_opts 
 	if (result->head && !is_wrong(result) && !result->git_match)
 		fputs("error: its HEAD and index are NOT as in the checkpoint: do not use it\n",
 		      stderr);
-	strbuf_release(&path);
 }
 
 int show_copy_make(struct session *session, const struct into_opts *opts)

@@ -136,8 +136,8 @@ struct show_run {
 /** Unless -q. */
 void show_run_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/** "SIGTERM"; the caller frees it. */
-char *show_run_signal_name(int sig);
+/** "ran", "command", "exit_status" and "signal". */
+void show_run_row(struct row *row, const struct strlist *command, const struct run_child *child);
 
 /** Say why it failed; `what` precedes the name. */
 void show_run_say_failed(const char *what, const char *name, const struct run_child *child);
@@ -189,9 +189,6 @@ int show_git_staged(struct session *session, const struct ckpt_record *record,
 /** Tell of unmerged paths, where a difference of indexes tells names. */
 void show_git_unmerged(const struct diff *diff);
 
-/** The same as a list. */
-json_t *show_git_unmerged_json(const struct diff *diff);
-
 /** Checkpoints that go for good: what drop and prune ask and say. */
 
 /** Whether to ask: on a terminal, unless an option says otherwise. Elsewhere nobody is asked. */
@@ -202,6 +199,9 @@ int show_drop_confirm(const struct retain_result *result);
 
 /** One line for each, and what was freed: {"removed":[...],"freed"}; returns the exit status. */
 int show_drop_report(const struct retain_result *result, bool dry_run);
+
+/** "<id>", or "<machine>/<id>"; the caller frees it. */
+char *show_drop_name(const struct ckpt_record *record);
 
 /** Whether both are about the same checkpoints. */
 bool show_drop_same(const struct retain_result *a, const struct retain_result *b);

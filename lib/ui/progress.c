@@ -68,33 +68,18 @@ static size_t count_columns(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
 }
 
-/* 12345 as "12,345". */
-static void add_number(struct strbuf *out, size_t n)
-{
-	char digits[32];
-	int len = snprintf(digits, sizeof(digits), "%zu", n);
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			strbuf_addch(out, ',');
-		strbuf_addch(out, digits[i]);
-	}
-}
-
 static void compose_line(struct strbuf *line, const char *what, size_t done, size_t total)
 {
-	strbuf_addf(line, "%s: ", what);
+	char some[UNITS_SIZE], all[UNITS_SIZE];
+
 	if (!total) {
-		add_number(line, done);
-		strbuf_addstr(line, done == 1 ? " file" : " files");
+		strbuf_addf(line, "%s: %s %s", what, units_format_count(some, done),
+			    done == 1 ? "file" : "files");
 		return;
 	}
 	done = done < total ? done : total;
-	strbuf_addf(line, "%3u%% (", (unsigned)((double)done * 100 / (double)total));
-	add_number(line, done);
-	strbuf_addch(line, '/');
-	add_number(line, total);
-	strbuf_addch(line, ')');
+	strbuf_addf(line, "%s: %3u%% (%s/%s)", what, (unsigned)((double)done * 100 / (double)total),
+		    units_format_count(some, done), units_format_count(all, total));
 }
 
 /* 75 as "1m 15s", 7500 as "2h 5m". */
@@ -112,6 +97,7 @@ static void add_duration(struct strbuf *out, int64_t seconds)
 /* How fast it goes, and how long it will take if it goes on like that. */
 static void compose_rate(struct strbuf *line, const char *what, size_t done, size_t total, int64_t now)
 {
+	char number[UNITS_SIZE];
 	double rate;
 
 	if (strcmp(stretch.what, what) || stretch.total != total || done < stretch.done) {
@@ -123,9 +109,7 @@ static void compose_rate(struct strbuf *line, const char *what, size_t done, siz
 	if (now - stretch.begin_ms < RATE_MS || done == stretch.done)
 		return;
 	rate = (double)(done - stretch.done) * 1000 / (double)(now - stretch.begin_ms);
-	strbuf_addstr(line, ", ");
-	add_number(line, (size_t)(rate + 0.5));
-	strbuf_addstr(line, "/s");
+	strbuf_addf(line, ", %s/s", units_format_count(number, (uint64_t)(rate + 0.5)));
 	if (total > done) {
 		strbuf_addstr(line, ", ");
 		add_duration(line, (int64_t)((double)(total - done) / rate + 0.5));

@@ -15,6 +15,11 @@ void row_bool(struct row *row, const char *key, bool value)
 	row_json(row, key, json_boolean(value));
 }
 
+void row_seconds(struct row *row, const char *key, double seconds)
+{
+	row_json(row, key, json_real((double)(long long)(seconds * 1e6) / 1e6));
+}
+
 void row_texts(struct row *row, const char *key, const struct strlist *list)
 {
 	row_json(row, key, json_texts(list));

@@ -33,6 +33,8 @@ void row_size(struct row *row, const char *key, uint64_t bytes);
 /** 0 is null, and an empty text. */
 void row_time(struct row *row, const char *key, int64_t when);
 
+/** For programs only, with microseconds. */
+void row_seconds(struct row *row, const char *key, double seconds);
 /** For programs only; row_json() takes the value over. */
 void row_bool(struct row *row, const char *key, bool value);
 void row_texts(struct row *row, const char *key, const struct strlist *list);
