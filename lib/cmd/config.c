@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static bool origin, global, get, add, unset;
 
 static const struct opt options[] = {

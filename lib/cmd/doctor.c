@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
 #include "remote/remote.h"
 #include "repair/repair.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static bool fix;
 

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static struct strlist given;
 static bool basic, extended, fixed, ignore_case, word, files_only, numbers, all;
 

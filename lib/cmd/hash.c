@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static int hash(struct session *session, const struct strlist *args)
 {
 	const char *dir = args->nr ? args->items[0] : ".";

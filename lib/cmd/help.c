@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 #define MANUAL "git-checkpoint"
 #define AGENTS "agents"
 

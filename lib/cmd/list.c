@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "look/look.h"
 #include "remote/remote.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static const char *source, *since, *until, *grep;
 static const char *of_session; /* "": as the argument says, or the last */

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "keep/keep.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 /* --- pin, unpin --- */
 
 static const char *given;

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
 static bool as_worktree, turn, by_hunks;
 static const char *reason, *verify_command, *verify_how, *into, *branch, *store_name;

@@ -2,15 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/base.h"
 #include "flow/flow.h"
-#include "keep/keep.h"
-#include "restore/restore.h"
-#include "run/run.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static const char *reason = "pre-run", *verify, *json_file;
 static int64_t json_fd = -1;

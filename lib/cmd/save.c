@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "settings/settings.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 static const char *source = "cli", *expires, *name;
 static int64_t step = -1, every = -1, min_interval;

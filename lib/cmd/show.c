@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static bool files, hashes, state, staged;
 static struct pathspec within = PATHSPEC_INIT;
 

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 enum { RECENT = 5 }; /* shown of the checkpoints */
 

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static void make_row(struct row *row, const struct inventory_item *item)
 {
 	struct strbuf command = STRBUF_INIT;

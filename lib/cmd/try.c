@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
-#include "run/run.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static json_t *answer_of(const struct try *try, const struct ckpt_record *target,
 			 const struct strlist *command)
 {

@@ -199,47 +199,6 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 	free(reason);
 }
 
-int show_restore_confirm(const struct restore_result *preview, struct session *session,
-			 void *payload)
-{
-	const struct ckpt_record *target = payload;
-	struct show_restore_view view = { session, target, &preview->plan };
-	const struct prompt_look diff = { .letter = 'd',
-					  .help = said ? "show what will change, as a patch"
-						       : "show the diff from the checkpoint to the "
-							 "files as they are now",
-					  .show = show_restore_show_diff,
-					  .payload = &view };
-	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
-				 .no = "leave everything as it is" };
-	char *question;
-	bool agreed;
-
-	if (restore_has_nothing_to_do(preview))
-		return 0; /* nothing to agree to */
-	if (!prompt_possible())
-		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
-	if (opt_common.json)
-		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
-	show_preview(preview, target);
-	question = question_of(preview);
-	prompt.question = question;
-	/* Captures have none. */
-	if (preview->plan.rows_nr)
-		prompt.look = &diff;
-	agreed = prompt_ask(&prompt);
-	free(question);
-	/* Asked again, everything is shown again. */
-	if (said)
-		strbuf_reset(said->patch);
-	if (cancel_signal())
-		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
-	if (agreed)
-		return 0;
-	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
-	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
-}
-
 /* A row stands for everything below it, too, where a directory replaced a file or was replaced. */
 static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
 {
@@ -274,19 +233,25 @@ static int print_text(void *payload)
 	return 0;
 }
 
-void show_restore_show_diff(void *payload)
+/* What is about to be restored, and where. */
+struct view {
+	struct session *session;
+	const struct ckpt_record *target;
+	const struct plan *plan;
+};
+
+/* The patch of what a plan takes back, as "git checkpoint diff" does; a failure is reported only. */
+static void show_view(void *payload)
 {
-	const struct show_restore_view *view = payload;
-	const struct show_restore_words *words = show_restore_words();
+	const struct view *view = payload;
 	struct diff diff;
 	int err;
 
-	if (words) {
-		(void)pager_show(view->session->gitconfig, print_text, (void *)words->patch);
+	if (said) {
+		(void)pager_show(view->session->gitconfig, print_text, said->patch);
 		return;
 	}
 	err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
-
 	progress_clear();
 	if (!err) {
 		limit_to_plan(&diff.changes, view->plan);
@@ -298,4 +263,45 @@ void show_restore_show_diff(void *payload)
 	}
 	if (err && !cancel_signal())
 		report_message("error", ckpt_error_last());
+}
+
+int show_restore_confirm(const struct restore_result *preview, struct session *session,
+			 void *payload)
+{
+	const struct ckpt_record *target = payload;
+	struct view view = { session, target, &preview->plan };
+	const struct prompt_look diff = { .letter = 'd',
+					  .help = said ? "show what will change, as a patch"
+						       : "show the diff from the checkpoint to the "
+							 "files as they are now",
+					  .show = show_view,
+					  .payload = &view };
+	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
+				 .no = "leave everything as it is" };
+	char *question;
+	bool agreed;
+
+	if (restore_has_nothing_to_do(preview))
+		return 0; /* nothing to agree to */
+	if (!prompt_possible())
+		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
+	if (opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
+	show_preview(preview, target);
+	question = question_of(preview);
+	prompt.question = question;
+	/* Captures have none. */
+	if (preview->plan.rows_nr)
+		prompt.look = &diff;
+	agreed = prompt_ask(&prompt);
+	free(question);
+	/* Asked again, everything is shown again. */
+	if (said)
+		strbuf_reset(said->patch);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
+	if (agreed)
+		return 0;
+	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
 }

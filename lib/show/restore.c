@@ -78,6 +78,51 @@ static void extend_texts(json_t *array, const struct strlist *texts)
 	json_decref(more);
 }
 
+/* The option that asks for this, with a blank after it, or "". */
+static const char *git_option(const struct restore_result *result)
+{
+	static const char *const options[] = {
+		[JOURNAL_FILES] = "", [JOURNAL_INDEX] = "--index ", [JOURNAL_GIT] = "--git "
+	};
+
+	return options[result->git.what];
+}
+
+static json_t *text_pair(const char *from, const char *to)
+{
+	struct row pair = ROW_INIT;
+
+	row_text(&pair, "from", from);
+	row_text(&pair, "to", to);
+	return row_object(&pair);
+}
+
+static json_t *git_json(const struct restore_result *result)
+{
+	const struct restore_git_side *from = &result->git.from, *to = &result->git.to;
+	struct row git = ROW_INIT, index = ROW_INIT;
+
+	row_json(&git, "head", text_pair(from->head, to->head));
+	row_json(&git, "branch", text_pair(from->branch, to->branch));
+	row_json(&index, "from", report_index(&from->index));
+	row_json(&index, "to", report_index(&to->index));
+	row_json(&git, "index", row_object(&index));
+	row_json(&git, "operation", text_pair(from->operation, to->operation));
+	row_json(&git, "changes", json_texts(&result->git.says));
+	row_json(&git, "match",
+		 result->git.checked ? json_boolean(result->git.match) : json_null());
+	return row_object(&git);
+}
+
+/* Even with -q. */
+static void say_git_mismatch(const struct restore_result *result)
+{
+	if (result->git.left)
+		fputs("error: the repository was left as it is\n", stderr);
+	else if (result->git.checked && !result->git.match)
+		fputs("error: the repository is NOT as in the checkpoint: stop and look\n", stderr);
+}
+
 static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
 			    const char *back)
 {
@@ -100,7 +145,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	} else {
 		json_array_append_new(array,
 				      json_sprintf("git checkpoint restore %s%s %s",
-						   show_restore_git_option(result),
+						   git_option(result),
 						   result->composed ? "-p" : "--yes", target->id));
 		json_array_extend(array, commands);
 	}
@@ -178,7 +223,7 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 					   result->verified ? result->post_hash : NULL,
 					   result->target_hash, result->match, &result->differing));
 	if (result->git.what != JOURNAL_FILES)
-		row_json(&answer, "git", show_restore_git_json(result));
+		row_json(&answer, "git", git_json(result));
 	row_text(&safety, "id", result->safety);
 	row_text(&safety, "commit", oid_hex(hex, &result->safety_commit));
 	row_json(&answer, "safety_checkpoint", result->done ? row_object(&safety) : json_null());
@@ -307,7 +352,7 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 			    interrupted ? interrupted->id : result->safety);
 	show_restore_say_conflicts(result);
 	show_restore_say_mismatch(result, back);
-	show_restore_say_git_mismatch(result);
+	say_git_mismatch(result);
 	show_restore_say_head(result);
 	return show_restore_status(result);
 }
@@ -417,47 +462,4 @@ void show_restore_print_git(FILE *out, const struct restore_result *result)
 	for (size_t i = 0; i < result->git.says.nr; i++)
 		if (restore_line_is_new(result, result->git.says.items[i]))
 			report_plain(out, "  %s\n", result->git.says.items[i]);
-}
-
-const char *show_restore_git_option(const struct restore_result *result)
-{
-	static const char *const options[] = {
-		[JOURNAL_FILES] = "", [JOURNAL_INDEX] = "--index ", [JOURNAL_GIT] = "--git "
-	};
-
-	return options[result->git.what];
-}
-
-static json_t *text_pair(const char *from, const char *to)
-{
-	struct row pair = ROW_INIT;
-
-	row_text(&pair, "from", from);
-	row_text(&pair, "to", to);
-	return row_object(&pair);
-}
-
-json_t *show_restore_git_json(const struct restore_result *result)
-{
-	const struct restore_git_side *from = &result->git.from, *to = &result->git.to;
-	struct row git = ROW_INIT, index = ROW_INIT;
-
-	row_json(&git, "head", text_pair(from->head, to->head));
-	row_json(&git, "branch", text_pair(from->branch, to->branch));
-	row_json(&index, "from", report_index(&from->index));
-	row_json(&index, "to", report_index(&to->index));
-	row_json(&git, "index", row_object(&index));
-	row_json(&git, "operation", text_pair(from->operation, to->operation));
-	row_json(&git, "changes", json_texts(&result->git.says));
-	row_json(&git, "match",
-		 result->git.checked ? json_boolean(result->git.match) : json_null());
-	return row_object(&git);
-}
-
-void show_restore_say_git_mismatch(const struct restore_result *result)
-{
-	if (result->git.left)
-		fputs("error: the repository was left as it is\n", stderr);
-	else if (result->git.checked && !result->git.match)
-		fputs("error: the repository is NOT as in the checkpoint: stop and look\n", stderr);
 }
