@@ -104,9 +104,9 @@ static int add_changes(json_t *json, struct session *session, struct list *found
 	int err = 0;
 
 	if (found->past_only && json)
-		json_object_set_new(json, "changes", list_history_json(&found->past.items[at]));
+		json_object_set_new(json, "changes", list_changes_json(&found->rows[at]));
 	else if (found->past_only)
-		err = show_diff_print(&found->past.items[at].diff);
+		err = show_diff_print(&found->rows[at].diff);
 	else
 		err = show_diff_of(json ? &changed : NULL, session, found->rows[at].record, NULL);
 	if (changed)
@@ -221,7 +221,7 @@ static int list(struct session *session, const struct strlist *args)
 		list_choose(&found, &enough, remote);
 	if (!opt_common.json && !opt_common.quiet)
 		pager_start(session->gitconfig);
-	report_warnings(args->nr ? &found.past.damaged : &found.records.damaged);
+	report_warnings(&found.records.damaged);
 	say_none(session, &found, args);
 	if (opt_common.json)
 		err = print_json(session, &found);

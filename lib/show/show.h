@@ -62,43 +62,27 @@ bool hint_first(const struct session *session, const char *what);
  */
 struct list_row {
 	const struct ckpt_record *record;
-	char *position; /**< as of report_position() */
-	/** What became of the paths that were asked for, instead of everything; or NULL. */
-	const char *change;
-	int64_t added, deleted; /**< lines, with `change`; -1: not known */
+	char *position;		/**< as of report_position() */
+	int64_t added, deleted; /**< lines; -1: not known */
+	/** What became of the paths that were asked for; without any, NULL and nothing below. */
+	char *change; /**< in a few words */
+	struct diff diff;
+	struct diffstat_file *counts; /**< of each change */
+	bool *unknown;		      /**< for each: its contents cannot be read */
 };
 
 /** Newest first. */
 struct table *list_table(const struct list_row *rows, size_t nr, int64_t now);
 
-/** The checkpoints in which some paths became something else, newest first. */
-
-struct list_history_item {
-	struct ckpt_record record;
-	char *position; /**< as of report_position() */
-	struct diff diff;
-	struct diffstat_file *counts; /**< of each change */
-	bool *unknown;		      /**< for each: its contents cannot be read */
-	char *change;		      /**< what became of them, in a few words */
-	int64_t added, deleted;	      /**< lines in all; -1: not known */
-};
-
-struct list_history {
-	struct list_history_item *items;
-	size_t nr, alloc;
-	struct strlist damaged; /**< a sentence about each checkpoint that cannot be read */
-};
-
 /** [{"file","status","from","similarity","added","removed","old_mode","new_mode"}] */
-json_t *list_history_json(const struct list_history_item *row);
+json_t *list_changes_json(const struct list_row *row);
 
 /** What is listed: all zero before the others, and to be released in any case. */
 struct list {
-	struct ckpt_records records;
-	struct list_history past; /**< of the paths that were asked for */
-	bool past_only;		  /**< some were: `records` is empty */
-	struct list_row *rows;	  /**< newest first; they point into both */
-	size_t nr;
+	struct ckpt_records records; /**< and what of them is damaged */
+	bool past_only;		     /**< of paths: those in which they changed, newest first */
+	struct list_row *rows;	     /**< newest first; they point into `records`, if not `past_only` */
+	size_t nr, alloc;
 };
 
 /**
