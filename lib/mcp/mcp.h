@@ -30,8 +30,7 @@ int mcp_serve(const struct mcp_opts *opts);
 /*
  * In this folder:
  *
- *   mcp_server              lines in and out, calls in turn; what each message asks for
- *   mcp_message             messages and revisions of the protocol
+ *   mcp_server              lines in and out, messages, what each asks for; calls in turn
  *   mcp_tools               what a tool takes and answers, its command line
  *   mcp_call                a call from start to answer: in which project it is, and whether it may;
  *                           the command that it runs, the plan that was shown

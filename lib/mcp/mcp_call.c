@@ -341,6 +341,21 @@ void mcp_call_free(struct mcp_call *call)
 
 /* ---- answers ---- */
 
+json_t *mcp_message_answer(json_t *id, json_t *result)
+{
+	return json_pack("{s:s,s:O,s:o}", "jsonrpc", "2.0", "id", id, "result", result);
+}
+
+json_t *mcp_message_refusal(json_t *id, int code, const char *why, json_t *data)
+{
+	json_t *error = json_pack("{s:i,s:o}", "code", code, "message", json_text(why));
+
+	if (data)
+		json_object_set_new(error, "data", data);
+	return json_pack("{s:s,s:o,s:o}", "jsonrpc", "2.0", "id", id ? json_incref(id) : json_null(),
+			 "error", error);
+}
+
 /* `object` is what the command prints. */
 static json_t *tool_result(json_t *object, bool failed)
 {
