@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static bool dry_run, verbose, by_hunks, yes;
 static const char *conflicts, *source = JOURNAL_SOURCE;
 

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/staged_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -12,7 +11,7 @@
 /* A larger patch is of no use. */
 #define CONTENT_MAX (64ULL << 20)
 
-static struct compare_side stored_side(struct snapshot *snapshot)
+struct compare_side diff_side(struct snapshot *snapshot)
 {
 	static const struct modes usual = { .file = 0644, .exec = 0755, .dir = 0755 };
 
@@ -33,12 +32,12 @@ static bool is_entered(const char *dir, void *payload)
 	return pathspec_enters(payload, dir);
 }
 
-static int compare_only(struct diff *out, const struct compare_side *before,
-			const struct compare_side *after, const struct pathspec *only)
+int diff_compare(struct compare_list *out, const struct compare_side *before,
+		 const struct compare_side *after, const struct pathspec *only)
 {
 	const struct compare_limit limit = { is_meant, is_entered, (void *)only };
 
-	return compare_run_within(&out->changes, before, after,
+	return compare_run_within(out, before, after,
 				  only && !pathspec_is_empty(only) ? &limit : NULL);
 }
 
@@ -55,9 +54,9 @@ int diff_checkpoints(struct diff *out, struct session *session, const struct ckp
 	if (!err)
 		err = snapshot_open(&out->new, session->store, new);
 	if (!err) {
-		before = stored_side(out->old);
-		after = stored_side(out->new);
-		err = compare_only(out, &before, &after, only);
+		before = diff_side(out->old);
+		after = diff_side(out->new);
+		err = diff_compare(&out->changes, &before, &after, only);
 	}
 	if (err)
 		diff_release(out);
@@ -147,9 +146,9 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 
 static int compare_worktree(struct diff *out, const struct pathspec *only)
 {
-	struct compare_side before = stored_side(out->old);
+	struct compare_side before = diff_side(out->old);
 	struct compare_side after = { .root = out->current.scan->root, .modes = &out->modes };
-	int err = compare_only(out, &before, &after, only);
+	int err = diff_compare(&out->changes, &before, &after, only);
 
 	if (!err)
 		compare_list_filter(&out->changes, settle_deleted, &out->current.scan->rootfd);

@@ -2,7 +2,7 @@
 #include "record/brief.h"
 
 #include "base/base.h"
-#include "record/checkpoint.h"
+#include "record/lookup.h"
 #include "store/store.h"
 
 static const char magic[8] = "CKPTBRF1";
@@ -153,11 +153,20 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 		     (brief->automatic ? AUTOMATIC : 0) | (brief->safety ? SAFETY : 0);
 }
 
-static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref)
+static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref,
+		    const struct ckpt_records *read)
 {
 	struct ckpt_record record;
-	int err = record_read_saved(&record, store, ref);
+	size_t at = 0;
+	int err;
 
+	if (read)
+		LOWER_BOUND(at, read->nr, strcmp(read->items[at].id, ref->id) < 0);
+	if (read && at < read->nr && oid_equal(&read->items[at].commit, &ref->commit)) {
+		brief_of(out, &read->items[at]);
+		return 0;
+	}
+	err = record_read_saved(&record, store, ref);
 	if (err)
 		return err;
 	brief_of(out, &record);
@@ -168,7 +177,7 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 /* --- all of them --- */
 
 static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		   struct entries *known)
+		   const struct ckpt_records *read, struct entries *known)
 {
 	int err = 0;
 
@@ -180,7 +189,7 @@ static int collect(struct ckpt_briefs *out, struct store *store, const struct re
 			from_entry(&out->items[out->nr++], entry);
 			continue;
 		}
-		err = read_one(&out->items[out->nr], store, &refs->items[i]);
+		err = read_one(&out->items[out->nr], store, &refs->items[i], read);
 		if (!err) {
 			out->nr++;
 			out->learned++;
@@ -211,14 +220,15 @@ static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 	return err;
 }
 
-int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs)
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		    const struct ckpt_records *read)
 {
 	struct entries known;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	load(&known, store);
-	err = collect(out, store, refs, &known);
+	err = collect(out, store, refs, read, &known);
 	if (!err)
 		err = ask_keepers(out, store);
 	release(&known);
@@ -234,7 +244,7 @@ int brief_read(struct ckpt_briefs *out, struct store *store)
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = brief_read_refs(out, store, &refs);
+		err = brief_read_refs(out, store, &refs, NULL);
 	refs_release(&refs);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include "store/store.h"
 
 struct ckpt_record;
+struct ckpt_records;
 struct store;
 
 /**
@@ -47,8 +48,9 @@ struct ckpt_briefs {
 /** Of all checkpoints; damaged ones are left out and named. */
 int brief_read(struct ckpt_briefs *out, struct store *store);
 
-/** The same of these refs, which are sorted by id. */
-int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs);
+/** The same of these refs, which are sorted by id; `read` are records that need not be read again. */
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		    const struct ckpt_records *read);
 void brief_release(struct ckpt_briefs *briefs);
 
 /** The size that the file would have, 0 if too little was learned to be worth it. */

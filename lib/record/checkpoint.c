@@ -329,8 +329,15 @@ int record_damaged(int err, struct store *store, const char *id)
 		return err;
 	/* The holder of the lock knows that no other process removes anything. */
 	if (store->lockfd < 0 && !refs_exist(store, id) && !fetched_exists(store, id))
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", id);
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped by another process", id);
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
+}
+
+static _Atomic uint64_t reads;
+
+uint64_t record_reads(void)
+{
+	return reads;
 }
 
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
@@ -338,6 +345,7 @@ int record_read_saved(struct ckpt_record *out, struct store *store, const struct
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
+	reads++;
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	memcpy(out->id, ref->id, sizeof(out->id));
 	out->commit = ref->commit;

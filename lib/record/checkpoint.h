@@ -194,6 +194,9 @@ int record_read_kept(struct ckpt_record *out, struct store *store, const struct 
 /** The same without what is not in the commit: neither pinned nor named nor imported. */
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 
+/** How many commits of checkpoints this process has read so far, for tests: each is read once. */
+uint64_t record_reads(void);
+
 /**
  * Read what hangs off it; with `modes_only`, only the modes. Captures and
  * large values are not read but named.

@@ -10,7 +10,6 @@ enum {
 	COMMIT_PREFIX_MIN = 4,
 	ID_DIGITS = 6,
 	CANDIDATES_SHOWN = 10,
-	/* From this many on, all marks are read at once rather than those of each. */
 };
 
 /* They were read from the newest on. */

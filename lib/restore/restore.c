@@ -102,7 +102,7 @@ static int check_journal(struct restore *r)
 	if (!r->opts->interrupted)
 		return r->job.interrupted ? refuse_unsettled() : 0;
 	if (!r->job.interrupted)
-		return ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
+		return ckpt_error_set(CKPT_ENOTFOUND, "another process already finished this restore");
 	err = journal_read(&r->journal, r->session->store);
 	if (!err &&
 	    (strcmp(r->journal.safety, seen->safety) || strcmp(r->journal.target, seen->target) ||
@@ -121,7 +121,7 @@ static int open_points(struct restore *r)
 	int err;
 
 	if (!target_exists(store, r->leads_to->id) && !fetched_exists(store, r->leads_to->id))
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped by another process",
 				      target_name(r->leads_to));
 	r->protect = protect_new(r->session);
 	/* What a composed target lacks of the worktree is meant to go. */

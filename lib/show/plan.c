@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/restore.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/diff.h"
 #include "show/hunk_internal.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 /*
  * A list of more paths is folded; without --dry-run only so many lines are shown.
@@ -191,11 +185,9 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 
 	progress_clear();
 	if (said)
-		fprintf(stderr, "Taking back %s%s%s\n", term_color(TERM_YELLOW), said->what,
-			term_color(TERM_RESET));
+		fprintf(stderr, "Taking back %s\n", report_id(said->what));
 	else
-		fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
-			term_color(TERM_RESET),
+		fprintf(stderr, "%s, %s: %s\n", report_id(target->id),
 			clock_format_age(age, target->created_at, clock_now()), reason);
 	if (preview->agreed)
 		fputs("Files changed while you were asked. New in the plan:\n", stderr);
@@ -208,16 +200,85 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 	free(reason);
 }
 
+/* A row stands for everything below it, too, where a directory replaced a file or was replaced. */
+static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
+{
+	struct strlist paths = STRLIST_INIT;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		strlist_add(&paths, plan->rows[i].path);
+	strlist_sort_unique(&paths);
+	for (size_t i = 0; i < changes->nr; i++) {
+		if (pathset_covers(&paths, changes->items[i].path))
+			changes->items[kept++] = changes->items[i];
+		else
+			free(changes->items[i].path);
+	}
+	changes->nr = kept;
+	strlist_release(&paths);
+}
+
+static int print_diff(void *payload)
+{
+	int err = show_diff_prepare(payload);
+
+	return err ? err : show_diff_print(payload);
+}
+
+static int print_text(void *payload)
+{
+	const struct strbuf *text = payload;
+
+	fwrite(text->buf, 1, text->len, stdout);
+	return 0;
+}
+
+/* What is about to be restored, and where. */
+struct view {
+	struct session *session;
+	const struct ckpt_record *target;
+	const struct plan *plan;
+};
+
+/* The patch of what a plan takes back, as "git checkpoint diff" does; a failure is reported only. */
+static void show_view(void *payload)
+{
+	const struct view *view = payload;
+	struct diff diff;
+	int err;
+
+	if (said) {
+		strbuf_reset(said->patch);
+		err = hunk_patch(said->patch, view->session, said->choices);
+		if (!err)
+			err = pager_show(view->session->gitconfig, print_text, said->patch);
+	} else {
+		err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
+		progress_clear();
+	}
+	if (!err && !said) {
+		limit_to_plan(&diff.changes, view->plan);
+		if (diff.changes.nr)
+			err = pager_show(view->session->gitconfig, print_diff, &diff);
+		else
+			fputs("Nothing differs any more.\n", stderr);
+		diff_release(&diff);
+	}
+	if (err && !cancel_signal())
+		report_message("error", ckpt_error_last());
+}
+
 int show_restore_confirm(const struct restore_result *preview, struct session *session,
 			 void *payload)
 {
 	const struct ckpt_record *target = payload;
-	struct show_restore_view view = { session, target, &preview->plan };
+	struct view view = { session, target, &preview->plan };
 	const struct prompt_look diff = { .letter = 'd',
 					  .help = said ? "show what will change, as a patch"
 						       : "show the diff from the checkpoint to the "
 							 "files as they are now",
-					  .show = show_restore_show_diff,
+					  .show = show_view,
 					  .payload = &view };
 	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
 				 .no = "leave everything as it is" };
@@ -244,66 +305,4 @@ int show_restore_confirm(const struct restore_result *preview, struct session *s
 		return 0;
 	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
 	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
-}
-
-/* A row stands for everything below it, too, where a directory replaced a file or was replaced. */
-static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
-{
-	struct strlist paths = STRLIST_INIT;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < plan->rows_nr; i++)
-		strlist_add(&paths, plan->rows[i].path);
-	strlist_sort_unique(&paths);
-	for (size_t i = 0; i < changes->nr; i++) {
-		if (pathset_covers(&paths, changes->items[i].path))
-			changes->items[kept++] = changes->items[i];
-		else
-			free(changes->items[i].path);
-	}
-	changes->nr = kept;
-	strlist_release(&paths);
-}
-
-static int print(void *payload)
-{
-	int err = show_diff_prepare(payload);
-
-	return err ? err : show_diff_print(payload);
-}
-
-static int print_text(void *payload)
-{
-	const struct strbuf *text = payload;
-
-	fwrite(text->buf, 1, text->len, stdout);
-	return 0;
-}
-
-void show_restore_show_diff(void *payload)
-{
-	const struct show_restore_view *view = payload;
-	const struct show_restore_words *words = show_restore_words();
-	struct diff diff;
-	int err;
-
-	if (words) {
-		strbuf_reset(words->patch);
-		err = hunk_patch(words->patch, view->session, words->choices);
-		if (!err)
-			err = pager_show(view->session->gitconfig, print_text, words->patch);
-	} else {
-		err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
-		progress_clear();
-	}
-	if (!err && !words) {
-		limit_to_plan(&diff.changes, view->plan);
-		if (diff.changes.nr)
-			err = pager_show(view->session->gitconfig, print, &diff);
-		else
-			fputs("Nothing differs any more.\n", stderr);
-		diff_release(&diff);
-	}
-	if (err && !cancel_signal())
-		report_message("error", ckpt_error_last());
 }

@@ -7,7 +7,6 @@
 #include "session/session.h"
 #include "show/complete.h"
 #include "show/diff.h"
-#include "show/list.h"
 #include "show/report.h"
 #include "turns/turns.h"
 #include "ui/ui.h"
