@@ -109,7 +109,7 @@ SCRIPTS  := .ci/run .debian/build .debian/deps $(HOOKS) $(BASHCOMP) \
 
 # ---- Libraries -------------------------------------------------------------------
 
-LIBS := libdeflate zlib jansson
+LIBS := inih libdeflate zlib jansson
 # Loaded on demand (lib/base/libgit2.h, lib/base/hash.c); a test may be linked with them.
 LOADED := libgit2 libcrypto
 
@@ -428,7 +428,7 @@ deb:
 
 # ---- Dependencies ----------------------------------------------------------------
 
-DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libssl-dev \
+DEBIAN_BUILD := build-essential pkg-config git libgit2-dev libinih-dev libssl-dev \
                 libdeflate-dev zlib1g-dev libjansson-dev
 DEBIAN_TEST  := libcmocka-dev perl python3 jq faketime strace procps xxd lighttpd openssh-server openssh-client git-remote-gcrypt gpg-agent mandoc groff-base man-db shellcheck clang libclang-rt-14-dev \
                 bash-completion zsh fish tmux fzf pre-commit git-lfs sqlite3 postgresql e2fsprogs mount xfsprogs btrfs-progs \

@@ -5,7 +5,7 @@
 #include "base/base.h"
 
 /**
- * Configuration files in INI form.
+ * Configuration files in INI form, parsed by inih.
  *
  *     key = value       ; a comment, also with #, if white space is before it
  *         key = value   (indented, as git users do)

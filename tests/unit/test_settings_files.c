@@ -58,7 +58,7 @@ static void add_repeated(struct strbuf *sb, char c, size_t count)
 
 static void test_settings_long_lines(void **state)
 {
-	/* A buffer of any fixed size would cut one of them. */
+	/* Around the limits of inih's buffers, and far beyond. */
 	static const size_t lengths[] = { 40, 48, 49, 50, 51, 180, 184, 185, 186, 187, 188, 189,
 					  190, 191, 195, 198, 199, 200, 201, 399, 5000 };
 
