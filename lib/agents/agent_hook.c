@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/agent_event_internal.h"
 #include "agents/agents_internal.h"
 #include "base/base.h"
 #include "record/record.h"

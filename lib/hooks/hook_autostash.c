@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_autostash_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"

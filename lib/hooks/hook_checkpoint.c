@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_checkpoint.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_autostash_internal.h"
-#include "hooks/hook_exposed_internal.h"
-#include "hooks/hook_git.h"
-#include "hooks/hook_once_internal.h"
-#include "hooks/hook_rules.h"
-#include "hooks/hook_targets_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_exposed_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_targets_internal.h"
 #include "tree/tree.h"
 
 #define WALK_LIMIT "--max-count=5001" /* one more */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_git.h"
+#include "hooks/hook_rules.h"
 
 #include "base/base.h"
 

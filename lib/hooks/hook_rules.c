@@ -2,8 +2,7 @@
 #include "hooks/hook_rules.h"
 
 #include "base/base.h"
-#include "hooks/hook_git.h"
-#include "hooks/hook_targets_internal.h"
+#include "hooks/hook_internal.h"
 
 static bool is(const char *a, const char *b)
 {

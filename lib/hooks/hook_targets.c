@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_targets_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
-#include "hooks/hook_git.h"
 
 void hook_targets_release(struct hook_targets *targets)
 {

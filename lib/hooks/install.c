@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 #include "hooks/install_internal.h"
-#include "hooks/shim_internal.h"
 #include "session/session.h"
 
 /* What an install works on. */

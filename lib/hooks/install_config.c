@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 
 /* The guard and, from git 2.54 on, hooks, in the configuration. */
 

@@ -3,7 +3,7 @@
 #define CKPT_HOOKS_INSTALL_INTERNAL_H
 
 #include "base/base.h"
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 #include "install/install.h"
 
 struct gitconfig;
@@ -186,5 +186,37 @@ const char *install_again(const struct install_where *where);
 /** Whether a file has the line of that hook. */
 bool install_has_line(const char *path, const struct install_where *where, const char *dir,
 		      const char *name);
+
+/* ---- the scripts: shim.c ---- */
+
+/** The shims in hooks/ of the source, share/git-checkpoint/hooks of an installation. */
+
+/** What all of them contain, and nothing else does. */
+#define SHIM_MARK "# Installed by 'git checkpoint hooks install"
+
+/** The values to fill in. */
+struct shim_values {
+	const char *chosen; /**< for the next install, see install_choice_format() */
+	const char *events; /**< comma-separated */
+	const char *chain;  /**< the program that core.fsmonitor named before; "": none */
+	const char *answer; /**< the file with what the program answered */
+	int64_t seconds;    /**< after which a program that hangs is killed */
+};
+
+/** Append the shim `name`, filled in. */
+int shim_file(struct strbuf *out, const char *name, const struct shim_values *values);
+
+/**
+ * Replace a line "# @name: ..." here, if there is one, with the part `name` of
+ * the shim `home`, which is there between two lines "# @name begins..." and "#
+ * @name ends". False if `home` has no such part.
+ */
+bool shim_paste(struct strbuf *shim, const char *home, const char *name);
+
+/**
+ * Set a variable: the first `name='...'` at the beginning of a line. False if there is no such
+ * line.
+ */
+bool shim_fill(struct strbuf *shim, const char *name, const char *value);
 
 #endif

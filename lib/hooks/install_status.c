@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 #include "hooks/install_internal.h"
 
 /* What is looked at. */

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 
 #define FRAME "#!/bin/sh\n"
 

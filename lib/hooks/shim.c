@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/shim_internal.h"
+#include "hooks/install_internal.h"
 
 #include "base/base.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "install/edit_internal.h"
+#include "install/install_internal.h"
 
 #include "base/base.h"
-#include "install/edit_json_internal.h"
 
 bool install_is_alike(const struct install_change *change, const char *text)
 {

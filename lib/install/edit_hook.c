@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "install/edit_internal.h"
+#include "install/install_internal.h"
 
 #include "base/base.h"
 

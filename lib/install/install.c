@@ -2,9 +2,7 @@
 #include "install/install.h"
 
 #include "base/base.h"
-#include "install/aside_internal.h"
-#include "install/edit_internal.h"
-#include "install/installed_internal.h"
+#include "install/install_internal.h"
 #include "tree/tree.h"
 
 #include <sys/file.h>

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "agents/agent_event_internal.h"
+#include "agents/agents_internal.h"
 
 static void check_label(const char *label)
 {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "install/edit_json_internal.h"
+#include "install/install_internal.h"
 
 static json_t *parse(const struct edit_json *doc)
 {

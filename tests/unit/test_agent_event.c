@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What agents tell their hooks: who, where, when and what; and whether that needs a checkpoint. */
-#include "agents/agent_event_internal.h"
+#include "agents/agents_internal.h"
 
 #include "unit.h"
 

@@ -3,7 +3,7 @@
  * install/edit_json: what is put into a text of any style is where it should be, and nothing else
  * changes but blanks and commas; the same when it is taken out again.
  */
-#include "install/edit_json_internal.h"
+#include "install/install_internal.h"
 
 #include "base/error.h"
 

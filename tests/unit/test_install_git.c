@@ -6,7 +6,7 @@
 #include "install/install.h"
 
 #include "base/error.h"
-#include "install/edit_internal.h"
+#include "install/install_internal.h"
 
 #include "unit.h"
 
