@@ -142,24 +142,20 @@ static char *find_chain(const struct install *install)
 								 : xstrdup("");
 }
 
-static int add_script(struct install *install, const char *name, const struct shim_values *values)
+static void add_script(struct install *install, const char *name, const struct shim_values *values)
 {
 	char *path = install_where_path(&install->where, name);
 	struct strbuf text = STRBUF_INIT;
 	struct install_change *change;
-	int err = shim_file(&text, name, values);
 
-	if (!err) {
-		change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
-		change->ours = SHIM_MARK;
-		change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
-	}
-	strbuf_release(&text);
+	shim_make(&text, name, values);
+	change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
+	change->ours = SHIM_MARK;
+	change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
 	free(path);
-	return err;
 }
 
-static int add_scripts(struct install *install)
+static void add_scripts(struct install *install)
 {
 	struct strbuf chosen = STRBUF_INIT;
 	char *answer = install_where_path(&install->where, INSTALL_ANSWER);
@@ -171,26 +167,25 @@ static int add_scripts(struct install *install)
 		/* The program gives up in time; this is for one that cannot. */
 		.seconds = install->session->settings.hook_timeout + 2,
 	};
-	int err = 0;
 
 	install_choice_format(&chosen, &install->choice);
 	values.chosen = chosen.buf;
-	for (size_t i = 0; install->names[i] && !err; i++)
-		err = add_script(install, install->names[i], &values);
-	if (!err && install->choice.guard)
-		err = add_script(install, hook_names[HOOK_FSMONITOR], &values);
+	for (size_t i = 0; install->names[i]; i++)
+		add_script(install, install->names[i], &values);
+	if (install->choice.guard)
+		add_script(install, hook_names[HOOK_FSMONITOR], &values);
 	strbuf_release(&chosen);
 	free(chain);
 	free(events);
 	free(answer);
-	return err;
 }
 
 static int add_all(struct install *install)
 {
-	int err = add_scripts(install);
+	int err = 0;
 
-	if (!err && install->template)
+	add_scripts(install);
+	if (install->template)
 		err = install_template_add(&install->changes, &install->dirs, &install->where,
 					   install->names, install->session->gitconfig);
 	for (size_t i = 0; !err && install->files && install->names[i]; i++) {

@@ -189,7 +189,13 @@ bool install_has_line(const char *path, const struct install_where *where, const
 
 /* ---- the scripts: shim.c ---- */
 
-/** The shims in hooks/ of the source, share/git-checkpoint/hooks of an installation. */
+/** The files in hooks/ of the source, which the Makefile makes a part of the program. */
+struct shim {
+	const char *name, *text;
+};
+
+/** One for each hook; ends with one without a name. */
+extern const struct shim shims[];
 
 /** What all of them contain, and nothing else does. */
 #define SHIM_MARK "# Installed by 'git checkpoint hooks install"
@@ -203,15 +209,8 @@ struct shim_values {
 	int64_t seconds;    /**< after which a program that hangs is killed */
 };
 
-/** Append the shim `name`, filled in. */
-int shim_file(struct strbuf *out, const char *name, const struct shim_values *values);
-
-/**
- * Replace a line "# @name: ..." here, if there is one, with the part `name` of
- * the shim `home`, which is there between two lines "# @name begins..." and "#
- * @name ends". False if `home` has no such part.
- */
-bool shim_paste(struct strbuf *shim, const char *home, const char *name);
+/** Append the shim of a hook, filled in. */
+void shim_make(struct strbuf *out, const char *name, const struct shim_values *values);
 
 /**
  * Set a variable: the first `name='...'` at the beginning of a line. False if there is no such
