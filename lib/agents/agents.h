@@ -5,7 +5,6 @@
 #include "base/base.h"
 
 struct restore_kept;
-struct store;
 
 /**
  * Entries in the settings of coding agents: before and after each tool, when the user asks for
@@ -93,9 +92,6 @@ struct agents_statuses {
  */
 void agents_look(struct agents_statuses *out, const char *root, const char *primary);
 void agents_statuses_release(struct agents_statuses *statuses);
-
-/** What went wrong last when the agent's hook ran, and when; NULL: nothing. The caller frees it. */
-char *agents_trouble(struct store *store, const char *agent, int64_t *at);
 
 /** The settings that a restore leaves as they are if the checkpoint's lack our entry. */
 const struct restore_kept *agents_kept(void);
