@@ -69,7 +69,8 @@ static void choose_guard(struct install *install, const struct hooks_opts *opts)
 	if (!wanted || !*barred)
 		return;
 	/* Other worktrees may use an installed one. */
-	choice->guard = !daemon && install_config_has_guard(&install->where);
+	choice->guard = !daemon && install_config_has_guard(&install->where,
+								   install->session->gitconfig);
 	strlist_addf(&install->report->notes, "the guard %s: %s",
 		     choice->guard ? "stays, but git does not ask it here" : "is not installed",
 		     barred);
@@ -195,7 +196,7 @@ static int add_all(struct install *install)
 		free(path);
 	}
 	if (!err)
-		install_config_add(&install->changes, &install->where,
+		install_config_add(&install->changes, &install->where, install->session->gitconfig,
 				   install->config_hooks ? install->names : NULL,
 				   install->choice.guard, install->template);
 	return err;
@@ -273,7 +274,7 @@ static int add_known(struct install_changes *out, const struct install_where *wh
 		free(path);
 		free(usual);
 	}
-	install_config_add(out, where, NULL, false, false);
+	install_config_add(out, where, session->gitconfig, NULL, false, false);
 	strlist_release(&recorded);
 	strbuf_release(&dir);
 	return err;

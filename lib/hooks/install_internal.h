@@ -136,11 +136,12 @@ const char *install_config_barred(const struct install_where *where, const struc
 				  bool *daemon_out);
 
 /** Whether the file has our guard. */
-bool install_config_has_guard(const struct install_where *where);
+bool install_config_has_guard(const struct install_where *where, const struct gitconfig *config);
 
 /** The values as they should be; those that are not wanted should be gone. */
 void install_config_add(struct install_changes *changes, const struct install_where *where,
-			const char *const names[], bool guard, bool template);
+			const struct gitconfig *config, const char *const names[], bool guard,
+			bool template);
 
 /** Whether git asks the guard; if not, why, and what to do about it (constants). */
 enum hooks_state install_config_guard_state(const struct install_where *where,
