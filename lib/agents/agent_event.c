@@ -118,7 +118,7 @@ static char *copy_string(const json_t *value)
 }
 
 /* Make it one line of at most `max` bytes, fit to be shown; NULL if nothing is left. */
-static void shorten(char **text, size_t max)
+static void shorten_label(char **text, size_t max)
 {
 	struct strbuf line = STRBUF_INIT;
 	const char *begin = *text ? *text + strspn(*text, " \t\r\n") : "";
@@ -243,7 +243,7 @@ static void find_nested(struct found *found)
 			found->at[slot] = inner.at[slot];
 }
 
-static char *take(const struct found *found, enum slot slot)
+static char *copy_slot(const struct found *found, enum slot slot)
 {
 	return copy_string(found->at[slot]);
 }
@@ -260,7 +260,7 @@ static char *first_member(const json_t *object, const char *const *keys)
 }
 
 /* The strings of an array, as a line. */
-static char *join(const json_t *array)
+static char *join_strings(const json_t *array)
 {
 	struct strbuf line = STRBUF_INIT;
 
@@ -307,7 +307,7 @@ static void read_input(struct agent_event *out, const json_t *input)
 	out->command = first_member(input, commands);
 	for (size_t i = 0; lists[i] && !out->command; i++)
 		if (json_is_array(json_object_get(input, lists[i])))
-			out->command = join(json_object_get(input, lists[i]));
+			out->command = join_strings(json_object_get(input, lists[i]));
 	if (!out->path && out->command)
 		out->path = path_of_patch(out->command);
 }
@@ -315,7 +315,7 @@ static void read_input(struct agent_event *out, const json_t *input)
 /* An object, or the text of one in a string. */
 static void read_inputs(struct agent_event *out, const struct found *found)
 {
-	char *string = take(found, INPUT);
+	char *string = copy_slot(found, INPUT);
 	json_t *inner = string ? load_text(string, strlen(string)) : NULL;
 
 	if (json_is_object(inner))
@@ -360,7 +360,7 @@ bool agent_tool_reads(const char *agent, const char *tool)
 }
 
 /* Without what separates words, in lower case: "PreToolUse", "preToolUse", "pre_tool_use". */
-static void simplify(char *out, size_t size, const char *event)
+static void simplify_name(char *out, size_t size, const char *event)
 {
 	size_t len = 0;
 
@@ -384,7 +384,7 @@ static bool find_moment(enum agent_moment *out, json_t *events, const char *plai
 	char known[40];
 
 	json_object_foreach(events, event, moment) {
-		simplify(known, sizeof(known), event);
+		simplify_name(known, sizeof(known), event);
 		for (size_t i = 0; !strcmp(known, plain) && i < ARRAY_SIZE(moments); i++) {
 			*out = moments[i].moment;
 			if (!strcmp(json_string_value(moment), moments[i].name))
@@ -411,7 +411,7 @@ enum agent_moment agent_moment_of(const char *agent, const char *event, bool has
 	enum agent_moment moment;
 	char plain[40];
 
-	simplify(plain, sizeof(plain), event);
+	simplify_name(plain, sizeof(plain), event);
 	if (find_event(&moment, agent, plain))
 		return moment;
 	for (const char *const *name = agents_names(); *name; name++)
@@ -448,7 +448,7 @@ bool agent_event_saves(const struct agent_event *event)
 static char *find_who(const char *entry, const struct found *found)
 {
 	bool is_claude = !strcmp(entry, "claude-code");
-	char *transcript = is_claude ? take(found, TRANSCRIPT) : NULL, *agent = NULL;
+	char *transcript = is_claude ? copy_slot(found, TRANSCRIPT) : NULL, *agent = NULL;
 	bool elsewhere = transcript && !strstr(transcript, "/.claude/");
 
 	for (const char *const *name = agents_names(); elsewhere && *name && !agent; name++) {
@@ -475,7 +475,7 @@ static enum agent_moment moment_without_name(const struct found *found)
 
 static void set_moment(struct agent_event *out, const struct found *found, const char *given)
 {
-	char *told = take(found, EVENT);
+	char *told = copy_slot(found, EVENT);
 	const char *event = told ? told : given;
 
 	out->moment = event ? agent_moment_of(out->entry, event, out->labels.tool != NULL)
@@ -498,20 +498,20 @@ static void set_roots(struct agent_event *out, const struct found *found)
 
 static void set_labels(struct ckpt_agent *out, const struct found *found)
 {
-	out->session = take(found, SESSION);
-	out->turn_id = take(found, TURN);
-	out->tool = take(found, TOOL);
-	out->tool_call = take(found, CALL);
+	out->session = copy_slot(found, SESSION);
+	out->turn_id = copy_slot(found, TURN);
+	out->tool = copy_slot(found, TOOL);
+	out->tool_call = copy_slot(found, CALL);
 	/* Cline's main agent has an id as well, and says that it has no parent. */
 	if (!found->at[ROOTS] || found->at[PARENT])
-		out->sub_agent = take(found, SUB);
-	out->prompt = take(found, PROMPT);
-	shorten(&out->session, LABEL_MAX);
-	shorten(&out->turn_id, LABEL_MAX);
-	shorten(&out->tool, LABEL_MAX);
-	shorten(&out->tool_call, LABEL_MAX);
-	shorten(&out->sub_agent, LABEL_MAX);
-	shorten(&out->prompt, PROMPT_MAX);
+		out->sub_agent = copy_slot(found, SUB);
+	out->prompt = copy_slot(found, PROMPT);
+	shorten_label(&out->session, LABEL_MAX);
+	shorten_label(&out->turn_id, LABEL_MAX);
+	shorten_label(&out->tool, LABEL_MAX);
+	shorten_label(&out->tool_call, LABEL_MAX);
+	shorten_label(&out->sub_agent, LABEL_MAX);
+	shorten_label(&out->prompt, PROMPT_MAX);
 }
 
 void agent_event_read(struct agent_event *out, const struct strbuf *text, const char *entry,
@@ -522,7 +522,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 
 	memset(out, 0, sizeof(*out));
 	out->entry = xstrdup(entry);
-	shorten(&out->entry, LABEL_MAX);
+	shorten_label(&out->entry, LABEL_MAX);
 	if (!out->entry)
 		out->entry = xstrdup("agent");
 	out->readable = json_is_object(root);
@@ -537,7 +537,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 	if (!found.at[TOOL])
 		find_nested(&found);
 	out->labels.name = find_who(out->entry, &found);
-	out->cwd = take(&found, CWD);
+	out->cwd = copy_slot(&found, CWD);
 	set_labels(&out->labels, &found);
 	set_roots(out, &found);
 	set_moment(out, &found, event);

@@ -33,13 +33,13 @@ char *agent_hook_answer(const char *entry, const char *why)
 	return strbuf_detach(&text, NULL);
 }
 
-/* --- the place --- */
+/* --- the directory --- */
 
 /*
  * Only the event knows where the agent is: it may have gone into another worktree, which neither
  * our own directory nor a variable tells.
  */
-static void enter(const struct agent_event *event)
+static void enter_directory(const struct agent_event *event)
 {
 	if (event->cwd && !chdir(event->cwd))
 		return;
@@ -51,7 +51,7 @@ static void enter(const struct agent_event *event)
 /* --- the checkpoint --- */
 
 /* "Edit src/parser.c", "Bash "make test"", "prompt "rename the parser"" */
-static char *describe(const struct agent_event *event, const char *worktree, bool prompts)
+static char *describe_event(const struct agent_event *event, const char *worktree, bool prompts)
 {
 	struct strbuf text = STRBUF_INIT;
 	size_t len = strlen(worktree);
@@ -80,7 +80,7 @@ static char *describe(const struct agent_event *event, const char *worktree, boo
 	return strbuf_detach(&text, NULL);
 }
 
-static int save(struct agent_hook_result *out, const struct agent_event *event,
+static int save_event(struct agent_hook_result *out, const struct agent_event *event,
 		struct session *session, double until)
 {
 	static const char *const reasons[] = { [AGENT_BEFORE] = "pre-tool",
@@ -99,7 +99,7 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 				   .entry = event->entry,
 				   .asked = event->labels.prompt != NULL,
 				   .agent = &labels };
-	char *what = describe(event, session->worktree, prompts);
+	char *what = describe_event(event, session->worktree, prompts);
 	struct save_opts opts = {
 		.reason = reasons[event->moment],
 		.source = event->labels.name,
@@ -155,7 +155,7 @@ static bool go_on_in_background(const char *agent)
 	return spawn_detached(argv);
 }
 
-static char *sentence(const char *why, bool goes_on)
+static char *make_sentence(const char *why, bool goes_on)
 {
 	return xstrfmt("git-checkpoint: not saved%s: %s%s", goes_on ? " yet" : "", why,
 		       goes_on ? "; it goes on in the background"
@@ -164,7 +164,7 @@ static char *sentence(const char *why, bool goes_on)
 
 char *agent_hook_give_up(const char *why)
 {
-	char *text = sentence(why, go_on_in_background(current.agent));
+	char *text = make_sentence(why, go_on_in_background(current.agent));
 	struct store *store = current.open ? current.open->store : NULL;
 
 	if (store && !turns_note_trouble(store, current.agent, current.session, text)) {
@@ -175,7 +175,7 @@ char *agent_hook_give_up(const char *why)
 }
 
 /* Who stops the agent stops the tool as well: that is not a failure. */
-static void fail(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
+static void note_failure(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
 		 const struct deadline *clock, int err)
 {
 	/* If another process is at work there, one more would only wait for it. */
@@ -184,13 +184,13 @@ static void fail(struct agent_hook_result *out, const struct agent_event *event,
 	if (cancel_signal() && !deadline_passed(clock))
 		return;
 	out->outcome = AGENT_HOOK_FAILED;
-	out->why = sentence(deadline_passed(clock) ? too_long : ckpt_error_last(),
+	out->why = make_sentence(deadline_passed(clock) ? too_long : ckpt_error_last(),
 			    late && go_on_in_background(event->labels.name));
 	out->again = store && !turns_note_trouble(store, event->labels.name, event->labels.session,
 						  out->why);
 }
 
-static int take(struct agent_hook_result *out, const struct agent_event *event,
+static int take_checkpoint(struct agent_hook_result *out, const struct agent_event *event,
 		struct deadline *clock, double start)
 {
 	struct session session;
@@ -199,7 +199,7 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 	int err = session_open(&session, SESSION_SAVE);
 
 	if (err) {
-		fail(out, event, NULL, clock, err);
+		note_failure(out, event, NULL, clock, err);
 		return err;
 	}
 	current.open = &session;
@@ -212,9 +212,9 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 		if (session.settings.lock_timeout > limit)
 			session.settings.lock_timeout = limit;
 	}
-	err = save(out, event, &session, until);
+	err = save_event(out, event, &session, until);
 	if (err)
-		fail(out, event, session.store, clock, err);
+		note_failure(out, event, session.store, clock, err);
 	current.open = NULL;
 	session_close(&session);
 	return err;
@@ -229,8 +229,8 @@ static void take_in_time(struct agent_hook_result *out, const struct agent_event
 	current.agent = event->labels.name;
 	current.session = event->labels.session;
 	deadline_start(&clock, start + DEFAULT_SECONDS, give_up, too_long);
-	enter(event);
-	(void)take(out, event, &clock, start);
+	enter_directory(event);
+	(void)take_checkpoint(out, event, &clock, start);
 	deadline_end(&clock);
 }
 

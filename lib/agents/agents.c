@@ -185,7 +185,7 @@ static void set_generic(struct agents_result *out)
 }
 
 /* `out->change` is AGENTS_NO_FILE if there is no more to do. */
-static int begin(struct agents_result *out, json_t **agent, struct agents_changes *changes,
+static int begin_edit(struct agents_result *out, json_t **agent, struct agents_changes *changes,
 		 const struct agents_opts *opts)
 {
 	int err = opts->mcp ? agents_mcp_check(opts->agent, opts->user) : agents_check(opts->agent);
@@ -202,12 +202,12 @@ static int begin(struct agents_result *out, json_t **agent, struct agents_change
 	return err;
 }
 
-static int edit(struct agents_result *out, const struct agents_opts *opts, bool in)
+static int edit_settings(struct agents_result *out, const struct agents_opts *opts, bool in)
 {
 	struct agents_changes changes;
 	bool done = false;
 	json_t *agent;
-	int err = begin(out, &agent, &changes, opts);
+	int err = begin_edit(out, &agent, &changes, opts);
 
 	if (!err && in && agent && !opts->mcp)
 		err = look_beside(&done, out, agent, &changes);
@@ -226,12 +226,12 @@ static int edit(struct agents_result *out, const struct agents_opts *opts, bool 
 
 int agents_install(struct agents_result *out, const struct agents_opts *opts)
 {
-	return edit(out, opts, true);
+	return edit_settings(out, opts, true);
 }
 
 int agents_uninstall(struct agents_result *out, const struct agents_opts *opts)
 {
-	return edit(out, opts, false);
+	return edit_settings(out, opts, false);
 }
 
 /* All files, each with its name before it if there are several. */
@@ -250,7 +250,7 @@ int agents_print(struct agents_result *out, const struct agents_opts *opts)
 {
 	struct agents_changes changes;
 	json_t *agent;
-	int err = begin(out, &agent, &changes, opts);
+	int err = begin_edit(out, &agent, &changes, opts);
 
 	if (!err && agent) {
 		print_changes(&out->text, &changes, changes.dir);

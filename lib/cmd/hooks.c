@@ -14,7 +14,7 @@ static const char *events;
 static bool guard, ref_transaction, no_ref_transaction, user, print, global;
 static struct strlist agents;
 
-static bool offer(struct complete *complete, const char *what)
+static bool offer_names(struct complete *complete, const char *what)
 {
 	const char *const *names = !strcmp(what, "--events")  ? hook_event_names
 				   : !strcmp(what, "--agent") ? agents_names()
@@ -276,7 +276,7 @@ static void offer_sensitive(struct session *session)
 			    global ? "--global " : "");
 }
 
-static int install(struct session *session, struct hooks_report *report)
+static int install_hooks(struct session *session, struct hooks_report *report)
 {
 	struct hooks_opts opts = {
 		.events = events,
@@ -307,7 +307,7 @@ static int install(struct session *session, struct hooks_report *report)
 	return exit_status(report);
 }
 
-static int uninstall(struct session *session, struct hooks_report *report)
+static int uninstall_hooks(struct session *session, struct hooks_report *report)
 {
 	int err = hooks_uninstall(report, session, global);
 
@@ -406,7 +406,7 @@ static void print_status(const struct hooks_report *report,
 	print_blind_spots(report);
 }
 
-static int status(struct session *session, struct hooks_report *report)
+static int show_status(struct session *session, struct hooks_report *report)
 {
 	struct show_agents_view view = { 0 };
 	int err = 0;
@@ -448,7 +448,7 @@ static int do_install(struct session *session, const struct strlist *args)
 	const struct show_agents how = { &agents, true, user, print };
 
 	(void)args;
-	return agents.nr ? show_agents_edit(session, &how) : with_report(install, session);
+	return agents.nr ? show_agents_edit(session, &how) : with_report(install_hooks, session);
 }
 
 static int do_uninstall(struct session *session, const struct strlist *args)
@@ -456,13 +456,13 @@ static int do_uninstall(struct session *session, const struct strlist *args)
 	const struct show_agents how = { &agents, false, user, false };
 
 	(void)args;
-	return agents.nr ? show_agents_edit(session, &how) : with_report(uninstall, session);
+	return agents.nr ? show_agents_edit(session, &how) : with_report(uninstall_hooks, session);
 }
 
 static int do_status(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return with_report(status, session);
+	return with_report(show_status, session);
 }
 
 static const struct opt install_options[] = {
@@ -502,13 +502,13 @@ static const struct opt_spec subcommands[] = {
 	{ .command = "hooks install",
 	  .summary = "add hooks, or an entry for a coding agent",
 	  .options = install_options,
-	  .offer = offer,
+	  .offer = offer_names,
 	  .session = SESSION_ANY,
 	  .run = do_install },
 	{ .command = "hooks uninstall",
 	  .summary = "remove them",
 	  .options = uninstall_options,
-	  .offer = offer,
+	  .offer = offer_names,
 	  .session = SESSION_ANY,
 	  .run = do_uninstall },
 	{ .command = "hooks status",

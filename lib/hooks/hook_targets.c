@@ -68,7 +68,7 @@ static void list_words(struct strlist *out, struct strlist *values, const struct
 	}
 }
 
-static bool has(const struct hook_git *git, const char *const options[])
+static bool has_any(const struct hook_git *git, const char *const options[])
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
 		if (hook_among(git->args[i], options))
@@ -116,7 +116,7 @@ static void of_checkout(struct hook_targets *out, const struct hook_git *git,
 	static const char *const given[] = { "-b", "-B", "-c", "-C", "--create", "--force-create",
 					     "--orphan", "--detach", "-d", "--no-guess", NULL };
 
-	if (words->nr && !has(git, given) && !out->guess)
+	if (words->nr && !has_any(git, given) && !out->guess)
 		out->guess = xstrdup(words->items[0]);
 }
 
@@ -133,7 +133,7 @@ static void of_rebase(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
 {
 	static const char *const root[] = { "--root", NULL };
-	bool whole = has(git, root);
+	bool whole = has_any(git, root);
 	const char *upstream = words->nr && !whole ? words->items[0] : "@{upstream}";
 	const char *branch = words->nr > !whole ? words->items[!whole] : "HEAD";
 
@@ -188,7 +188,7 @@ static void of_am(struct hook_targets *out, const struct hook_git *git, const st
 {
 	static const char *const three[] = { "-3", "--3way", NULL };
 
-	out->merges_patches |= has(git, three);
+	out->merges_patches |= has_any(git, three);
 	out->applies_patches |= !has_prefix(git, "--rebasing");
 	strlist_extend(&out->patches, words);
 }
@@ -312,7 +312,7 @@ static bool may_reset(const struct hook_git *git, const struct strlist *words,
 
 	if (!strcmp(git->command, "restore"))
 		return !values->nr;
-	return !hook_among(git->command, elsewhere) || !words->nr || has(git, forced);
+	return !hook_among(git->command, elsewhere) || !words->nr || has_any(git, forced);
 }
 
 static const struct row *find_row(const char *command)
@@ -329,7 +329,7 @@ void hook_targets_add(struct hook_targets *out, const struct hook_git *git)
 						"--resolved", "-r", NULL };
 	struct strlist words = STRLIST_INIT, values = STRLIST_INIT;
 	const struct row *row = find_row(git->command);
-	bool later = has(git, going_on);
+	bool later = has_any(git, going_on);
 
 	if (row && row->targets == of_none)
 		return;

@@ -77,7 +77,7 @@ static void choose_guard(struct install *install, const struct hooks_opts *opts)
 	install->report->partial |= !choice->guard;
 }
 
-static int choose(struct install *install, const struct hooks_opts *opts)
+static int make_choice(struct install *install, const struct hooks_opts *opts)
 {
 	struct install_choice *choice = &install->choice;
 	const char *list = opts->events;
@@ -151,7 +151,7 @@ static void add_script(struct install *install, const char *name, const struct s
 
 	shim_make(&text, name, values);
 	change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
-	change->ours = SHIM_MARK;
+	change->ours = SHIM_SIGNATURE;
 	change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
 	free(path);
 }
@@ -258,7 +258,7 @@ static int add_known(struct install_changes *out, const struct install_where *wh
 	for (enum hook_name i = 0; i < HOOK_UNKNOWN; i++) {
 		char *path = install_where_path(where, hook_names[i]);
 
-		install_changes_add(out, where, INSTALL_FILE, path)->ours = SHIM_MARK;
+		install_changes_add(out, where, INSTALL_FILE, path)->ours = SHIM_SIGNATURE;
 		free(path);
 	}
 	for (size_t i = 0; i < recorded.nr; i++)
@@ -358,7 +358,7 @@ static void remove_empty_dirs(const char *dir)
 	strlist_release(&names);
 }
 
-static int run(struct install *install)
+static int carry_out(struct install *install)
 {
 	int err = add_all(install);
 
@@ -433,10 +433,10 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 	int err = find_where(&install, opts->global);
 
 	if (!err)
-		err = choose(&install, opts);
+		err = make_choice(&install, opts);
 	if (!err) {
 		find_directory(&install);
-		err = run(&install);
+		err = carry_out(&install);
 	}
 	if (!err && install.template)
 		note_global(&install);

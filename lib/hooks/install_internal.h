@@ -199,7 +199,7 @@ struct shim {
 extern const struct shim shims[];
 
 /** What all of them contain, and nothing else does. */
-#define SHIM_MARK "# Installed by 'git checkpoint hooks install"
+#define SHIM_SIGNATURE "# Installed by 'git checkpoint hooks install"
 
 /** The values to fill in. */
 struct shim_values {

@@ -209,7 +209,7 @@ static void look_at_all(struct look *look)
 		note_outdated(look);
 }
 
-/* The places in `look` are released. */
+/* Releases what is in `look`. */
 static int fill_report(struct look *look)
 {
 	struct hooks_report *report = look->report;

@@ -6,7 +6,7 @@
 
 #define FRAME "#!/bin/sh\n"
 
-/* ---- places ---- */
+/* ---- directories ---- */
 
 /* `path` is taken over. */
 static char *follow_links(char *path)

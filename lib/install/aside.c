@@ -123,7 +123,7 @@ int aside_put_back(int dirfd, const char *name, const char *hook)
 	return err;
 }
 
-static int settle(char **kept, int dirfd, const char *hook, const char *aside)
+static int settle_name(char **kept, int dirfd, const char *hook, const char *aside)
 {
 	char *old = xstrfmt("%s.old", hook);
 	int err = 0;
@@ -148,7 +148,7 @@ int aside_settle(char **kept, int dirfd, const char *hook)
 	int err = 0;
 
 	if (aside_exists(dirfd, hook))
-		err = settle(kept, dirfd, hook, aside);
+		err = settle_name(kept, dirfd, hook, aside);
 	if (!err && has_link(dirfd, hook))
 		(void)unlinkat(dirfd, link, 0);
 	if (!err)

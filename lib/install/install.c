@@ -181,7 +181,7 @@ static int open_target(struct target *out, const struct install_change *change)
 
 /* ---- what is remembered of it ---- */
 
-static void recall(struct target *target, const struct install_record *record)
+static void recall_entry(struct target *target, const struct install_record *record)
 {
 	target->key = json_path(target->real);
 	target->entry = json_object_get(record->files, json_string_value(target->key));
@@ -607,7 +607,7 @@ static int decide_all(struct target *targets, struct install_result *out,
 		if (err)
 			break;
 		unlock_dir(&targets[i]);
-		recall(&targets[i], record);
+		recall_entry(&targets[i], record);
 		err = decide(&targets[i], &out[i], record);
 		out[i].outcome = targets[i].outcome;
 	}
@@ -688,7 +688,7 @@ bool install_is_by(const struct install_change *change)
 	bool is = false;
 
 	if (!installed_open(&record, false) && !open_target(&target, change)) {
-		recall(&target, &record);
+		recall_entry(&target, &record);
 		is = target.is_as_left && has_by(&target);
 	}
 	close_target(&target);

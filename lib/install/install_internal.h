@@ -61,7 +61,7 @@ char *install_record_dir(void);
  * follows needs no bounds but those of a valid text. Comments are blanks to it,
  * and a byte order mark is skipped.
  *
- * Values have their place in two levels, as the settings of all agents have
+ * Values have their slots in two levels, as the settings of all agents have
  * them: {"hooks": {"Stop": [<value>]}}, which is an element, or {"mcpServers":
  * {"name": <value>}}, which is a member.
  */
@@ -71,15 +71,15 @@ struct edit_json {
 };
 
 /**
- * The place of a value. An element that is a group of one, such as {"hooks": [<value>]}, is also found
+ * The slot of a value. An element that is a group of one, such as {"hooks": [<value>]}, is also found
  * if others have added to the group.
  */
-struct edit_json_place {
+struct edit_json_slot {
 	const char *outer, *inner;
 	bool element; /**< of the array there; otherwise it is the member itself */
 };
 
-/** What is in that place. */
+/** What is in that slot. */
 enum edit_json_found {
 	EDIT_JSON_NOTHING,
 	EDIT_JSON_SAME,
@@ -98,13 +98,13 @@ void edit_json_release(struct edit_json *doc);
  * instead. CKPT_ERROR if a container on the way is something else.
  */
 int edit_json_find(enum edit_json_found *out, struct strbuf *raw, const struct edit_json *doc,
-		  const struct edit_json_place *place, const json_t *value);
+		  const struct edit_json_slot *slot, const json_t *value);
 
 /** Add it after what is there, with the containers that are missing. Only after edit_json_find(). */
-void edit_json_add(struct edit_json *doc, const struct edit_json_place *place, const json_t *value);
+void edit_json_add(struct edit_json *doc, const struct edit_json_slot *slot, const json_t *value);
 
 /** Remove what equals it, and the containers that are empty then. False if there is nothing. */
-bool edit_json_remove(struct edit_json *doc, const struct edit_json_place *place, const json_t *value);
+bool edit_json_remove(struct edit_json *doc, const struct edit_json_slot *slot, const json_t *value);
 
 /* ---- a hook of somebody else: aside.c ---- */
 

@@ -23,7 +23,7 @@ static void test_every_script_has_what_all_need(void **state)
 {
 	(void)state;
 	for (const struct shim *shim = shims; shim->name; shim++) {
-		assert_non_null(strstr(shim->text, SHIM_MARK));
+		assert_non_null(strstr(shim->text, SHIM_SIGNATURE));
 		assert_non_null(strstr(shim->text, "_ckpt_run() {\n"));
 		assert_null(strstr(shim->text, "@bounded"));
 	}
