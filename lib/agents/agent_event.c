@@ -442,30 +442,32 @@ bool agent_event_saves(const struct agent_event *event)
 /* --- who and when --- */
 
 /*
- * Others read the settings of Claude Code and run what they find there. Claude Code always says
- * where its transcript is, in a directory of its own; Copilot says it only at the end.
+ * Others read the settings of Claude Code and run what they find there. Where the transcript is
+ * tells them apart, and that one of them does not say it as a rule.
  */
 static char *find_who(const char *entry, const struct found *found)
 {
-	bool is_claude = !strcmp(entry, "claude-code");
-	char *transcript = is_claude ? copy_slot(found, TRANSCRIPT) : NULL, *agent = NULL;
-	bool elsewhere = transcript && !strstr(transcript, "/.claude/");
+	json_t *own = agents_load(entry);
+	const char *dir = agents_text(own, "shared_by_transcripts");
+	char *transcript = dir ? copy_slot(found, TRANSCRIPT) : NULL, *agent = NULL;
+	bool elsewhere = transcript && !strstr(transcript, dir);
+	bool silent = dir && !transcript && found->at[SESSION] && found->at[TIME];
 
-	for (const char *const *name = agents_names(); elsewhere && *name && !agent; name++) {
-		json_t *data = agents_load(*name);
-		const char *dir = agents_text(data, "transcripts");
+	for (const char *const *name = agents_names(); *name && !agent && (elsewhere || silent); name++) {
+		json_t *other = agents_load(*name);
+		const char *theirs = agents_text(other, "transcripts");
 
-		if (dir && strstr(transcript, dir))
+		if (silent ? json_is_true(json_object_get(other, "silent_transcripts"))
+			   : theirs && strstr(transcript, theirs))
 			agent = xstrdup(*name);
-		json_decref(data);
+		json_decref(other);
 	}
-	if (is_claude && !transcript && found->at[SESSION] && found->at[TIME])
-		agent = xstrdup("copilot");
+	json_decref(own);
 	free(transcript);
 	return agent ? agent : xstrdup(entry);
 }
 
-/* Copilot's own events have no name: what they bring tells. */
+/* Those of some agents have no name: what they bring tells. */
 static enum agent_moment moment_without_name(const struct found *found)
 {
 	if (found->at[TOOL])

@@ -144,7 +144,7 @@ static int look_beside(bool *done, struct agents_result *out, const json_t *agen
 }
 
 /*
- * In a linked worktree Codex takes the hooks of the primary one, and only if there is a directory for
+ * In a linked worktree it takes the hooks of the primary one, and only if there is a directory for
  * them here. So both get the entry; the record tells whether the other one was put there from here.
  */
 static int carry_out_in_primary(struct agents_result *out, const json_t *agent,
@@ -162,9 +162,9 @@ static int carry_out_in_primary(struct agents_result *out, const json_t *agent,
 	add_path(&other.path, &changes.items[0]);
 	if (!err && in)
 		strlist_addf(&out->notes,
-			     "this is a linked worktree, where Codex reads the hooks of the primary one: "
+			     "this is a linked worktree, where %s reads the hooks of the primary one: "
 			     "'%s' has the entry, too",
-			     other.path.buf);
+			     agents_in_primary(agent), other.path.buf);
 	if (!err && out->change == AGENTS_UNCHANGED && other.change != AGENTS_UNCHANGED)
 		out->change = AGENTS_EDITED;
 	agents_changes_release(&changes);

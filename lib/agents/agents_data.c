@@ -267,9 +267,9 @@ bool agents_beside(struct install_change *out, struct agents_changes *changes, c
 	return true;
 }
 
-bool agents_in_primary(const json_t *agent)
+const char *agents_in_primary(const json_t *agent)
 {
-	return json_is_true(json_object_get(agents_part(agent, false), "primary"));
+	return agents_text(agents_part(agent, false), "primary");
 }
 
 static void add_server(struct agents_changes *out, const struct owner *owner, const json_t *part,

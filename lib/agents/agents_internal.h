@@ -25,7 +25,7 @@
  *            executable        these are programs
  *            comments          the settings may have some
  *            toml              a file beside it that may have hooks as well
- *            primary           in a linked worktree those of the primary one are read
+ *            primary           in a linked worktree those of the primary one are read, by this name
  *            variable          moves the user's settings
  *            top_only          read only if the agent is started at the top of the project
  *            note              what is left for the user to do
@@ -35,7 +35,9 @@
  *            comments, variable, note    as above
  *   reading_tools              names of tools that change nothing
  *   answer                     what a hook prints; without it the user is told on stderr what failed
- *   transcripts                a directory, if the agent reads the settings of Claude Code, too
+ *   shared_by_transcripts      others run what its settings have: its own transcripts are there
+ *   transcripts                the same of an agent that does so
+ *   silent_transcripts         which does not always say where they are, but what time it is
  */
 struct agents_file {
 	const char *name, *text;
@@ -71,8 +73,8 @@ void agents_changes_release(struct agents_changes *changes);
 /** The file beside the main one that may have hooks as well; false if the agent has none. */
 bool agents_beside(struct install_change *out, struct agents_changes *changes, const json_t *agent);
 
-/** Whether it reads the hooks of the primary worktree in a linked one. */
-bool agents_in_primary(const json_t *agent);
+/** The name of an agent that reads the hooks of the primary worktree in a linked one, or NULL. */
+const char *agents_in_primary(const json_t *agent);
 
 /** Whether what the entries run would be found. */
 bool agents_program_found(void);

@@ -98,16 +98,16 @@ static void look_at_primary(struct agents_status *out, const json_t *agent, cons
 	look_at(&there, out->agent, agent, primary, false);
 	if (there.state == AGENTS_ABSENT && out->state != AGENTS_ABSENT) {
 		free(out->why);
-		out->why = xstrfmt("in a linked worktree Codex reads '%s', which has no entry",
-				   there.path);
+		out->why = xstrfmt("in a linked worktree %s reads '%s', which has no entry",
+				   agents_in_primary(agent), there.path);
 	} else if (there.state != AGENTS_ABSENT && out->state == AGENTS_ABSENT) {
 		out->state = there.state;
 		free(out->path);
 		out->path = xstrdup(there.path);
 		if (!fs_is_dir(here))
-			out->why = xstrfmt("in a linked worktree Codex reads it only if there is a "
+			out->why = xstrfmt("in a linked worktree %s reads it only if there is a "
 					   "directory '%s'",
-					   dir);
+					   agents_in_primary(agent), dir);
 	}
 	free(here);
 	free(there.path);
