@@ -190,10 +190,10 @@ $(OUT)/agents_files.c: $(AGENT_FILES) lib/agents
 		echo '{ NULL, NULL } };'; } >$@
 
 SHIMS := $(filter-out hooks/bounded,$(HOOKS))
-$(OUT)/shims.c: $(HOOKS)
+$(OUT)/shims.c: $(HOOKS) Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q){ echo '#include "hooks/install_internal.h"'; echo 'const struct shim shims[] = {'; \
+	$(Q){ echo '#include "hooks/install_internal.h"'; echo 'const struct install_shim install_shims[] = {'; \
 		for file in $(SHIMS); do echo "{ \"$${file##*/}\","; \
 			sed -e '/^# @bounded$$/{r hooks/bounded' -e 'd' -e '}' $$file | $(call as_string); echo '},'; done; \
 		echo '{ NULL, NULL } };'; } >$@

@@ -144,8 +144,8 @@ char *agent_hook_answer(const char *entry, const char *why);
 /*
  * In this folder:
  *
- *   agents agents_status agents_data  adding and removing entries; which there are; what is known of
- *                           each agent, from <name>.json
+ *   agents agents_data      adding and removing entries, and which there are; what is known of each
+ *                           agent, from <name>.json
  *   agent_hook agent_event  a checkpoint for an event; what an agent tells
  */
 

@@ -143,15 +143,15 @@ static char *find_chain(const struct install *install)
 								 : xstrdup("");
 }
 
-static void add_script(struct install *install, const char *name, const struct shim_values *values)
+static void add_script(struct install *install, const char *name, const struct install_values *values)
 {
 	char *path = install_where_path(&install->where, name);
 	struct strbuf text = STRBUF_INIT;
 	struct install_change *change;
 
-	shim_make(&text, name, values);
+	install_script(&text, name, values);
 	change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
-	change->ours = SHIM_SIGNATURE;
+	change->ours = INSTALL_SIGNATURE;
 	change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
 	free(path);
 }
@@ -161,7 +161,7 @@ static void add_scripts(struct install *install)
 	struct strbuf chosen = STRBUF_INIT;
 	char *answer = install_where_path(&install->where, INSTALL_ANSWER);
 	char *events = format_events(&install->choice), *chain = find_chain(install);
-	struct shim_values values = {
+	struct install_values values = {
 		.events = events,
 		.chain = chain,
 		.answer = answer,
@@ -258,7 +258,7 @@ static int add_known(struct install_changes *out, const struct install_where *wh
 	for (enum hook_name i = 0; i < HOOK_UNKNOWN; i++) {
 		char *path = install_where_path(where, hook_names[i]);
 
-		install_changes_add(out, where, INSTALL_FILE, path)->ours = SHIM_SIGNATURE;
+		install_changes_add(out, where, INSTALL_FILE, path)->ours = INSTALL_SIGNATURE;
 		free(path);
 	}
 	for (size_t i = 0; i < recorded.nr; i++)

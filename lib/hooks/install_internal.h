@@ -88,6 +88,37 @@ enum { INSTALL_NAMES = 3 };
 /** The hooks that it asks for, without the guard; the list ends with NULL. */
 void install_wanted(const char *names[INSTALL_NAMES], const struct install_choice *choice);
 
+/* ---- scripts ---- */
+
+/** The files in hooks/ of the source, which the Makefile makes a part of the program. */
+struct install_shim {
+	const char *name, *text;
+};
+
+/** One for each hook; ends with one without a name. */
+extern const struct install_shim install_shims[];
+
+/** What all of them contain, and nothing else does. */
+#define INSTALL_SIGNATURE "# Installed by 'git checkpoint hooks install"
+
+/** The values to fill in. */
+struct install_values {
+	const char *chosen; /**< for the next install, see install_choice_format() */
+	const char *events; /**< comma-separated */
+	const char *chain;  /**< the program that core.fsmonitor named before; "": none */
+	const char *answer; /**< the file with what the program answered */
+	int64_t seconds;    /**< after which a program that hangs is killed */
+};
+
+/** Append the shim of a hook, filled in. */
+void install_script(struct strbuf *out, const char *name, const struct install_values *values);
+
+/**
+ * Set a variable: the first `name='...'` at the beginning of a line. False if there is no such
+ * line.
+ */
+bool install_script_fill(struct strbuf *shim, const char *name, const char *value);
+
 /* ---- lines and changes ---- */
 
 /**
@@ -187,36 +218,5 @@ const char *install_again(const struct install_where *where);
 /** Whether a file has the line of that hook. */
 bool install_has_line(const char *path, const struct install_where *where, const char *dir,
 		      const char *name);
-
-/* ---- the scripts: shim.c ---- */
-
-/** The files in hooks/ of the source, which the Makefile makes a part of the program. */
-struct shim {
-	const char *name, *text;
-};
-
-/** One for each hook; ends with one without a name. */
-extern const struct shim shims[];
-
-/** What all of them contain, and nothing else does. */
-#define SHIM_SIGNATURE "# Installed by 'git checkpoint hooks install"
-
-/** The values to fill in. */
-struct shim_values {
-	const char *chosen; /**< for the next install, see install_choice_format() */
-	const char *events; /**< comma-separated */
-	const char *chain;  /**< the program that core.fsmonitor named before; "": none */
-	const char *answer; /**< the file with what the program answered */
-	int64_t seconds;    /**< after which a program that hangs is killed */
-};
-
-/** Append the shim of a hook, filled in. */
-void shim_make(struct strbuf *out, const char *name, const struct shim_values *values);
-
-/**
- * Set a variable: the first `name='...'` at the beginning of a line. False if there is no such
- * line.
- */
-bool shim_fill(struct strbuf *shim, const char *name, const char *value);
 
 #endif

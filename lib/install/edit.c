@@ -261,7 +261,7 @@ int edit_look(enum install_state *out, const struct install_change *change,
 	case INSTALL_CONFIG:
 		return edit_config_look(out, change, text);
 	case INSTALL_HOOK:
-		*out = edit_hook_has_lines(change, text) ? INSTALL_THERE : INSTALL_ABSENT;
+		*out = install_hook_has_lines(change, text) ? INSTALL_THERE : INSTALL_ABSENT;
 		break;
 	}
 	return 0;
@@ -309,7 +309,7 @@ int edit_remove(struct strbuf *text, const struct install_change *change, bool *
 		*bare = !text->len;
 		break;
 	case INSTALL_HOOK:
-		*bare = edit_hook_remove(text, change);
+		*bare = install_hook_remove(text, change);
 		break;
 	}
 	return err;

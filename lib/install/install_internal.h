@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "install/install.h"
 
-/* ---- what a change means for a text: edit.c, edit_config.c, edit_hook.c ---- */
+/* ---- what a change means for a text: edit.c, edit_config.c, install_hook.c ---- */
 
 /** What a change means for the text of a file, by its kind. Texts only, no files. */
 
@@ -23,13 +23,13 @@ int edit_put(struct strbuf *text, const struct install_change *change);
 int edit_remove(struct strbuf *text, const struct install_change *change, bool *bare);
 
 /** Whether our lines are in a hook. */
-bool edit_hook_has_lines(const struct install_change *change, const struct strbuf *text);
+bool install_hook_has_lines(const struct install_change *change, const struct strbuf *text);
 
 /** Whether it runs what was put aside for it: it is of our making, whatever was added to it. */
-bool edit_hook_runs_aside(const struct install_change *change, const struct strbuf *text);
+bool install_hook_runs_aside(const struct install_change *change, const struct strbuf *text);
 
 /** True if it was ours as a whole; otherwise everything but our lines stays. */
-bool edit_hook_remove(struct strbuf *text, const struct install_change *change);
+bool install_hook_remove(struct strbuf *text, const struct install_change *change);
 
 /** What the text of git's configuration is with the values, or without them: git edits it. */
 int edit_config_look(enum install_state *out, const struct install_change *change,
@@ -106,7 +106,7 @@ void edit_json_add(struct edit_json *doc, const struct edit_json_slot *slot, con
 /** Remove what equals it, and the containers that are empty then. False if there is nothing. */
 bool edit_json_remove(struct edit_json *doc, const struct edit_json_slot *slot, const json_t *value);
 
-/* ---- a hook of somebody else: aside.c ---- */
+/* ---- a hook of somebody else: install_hook.c ---- */
 
 /**
  * A hook of somebody else that cannot take lines, renamed to make room for ours
@@ -116,25 +116,25 @@ bool edit_json_remove(struct edit_json *doc, const struct edit_json_slot *slot, 
  */
 
 /** Whether there is one. */
-bool aside_exists(int dirfd, const char *hook);
+bool install_aside_exists(int dirfd, const char *hook);
 
 /**
  * CKPT_ERROR if the name is taken, and not by one that was put aside earlier and can be moved on.
  * `ours` is the text of our hook.
  */
-int aside_check(int dirfd, const char *name, const char *hook, const char *ours);
+int install_aside_check(int dirfd, const char *name, const char *hook, const char *ours);
 
 /** Give it a second name, and make the link; the caller then writes over the first. */
-int aside_put(int dirfd, const char *name, const char *hook, const char *ours);
+int install_aside_put(int dirfd, const char *name, const char *hook, const char *ours);
 
 /** Put it back in the place of `name`. */
-int aside_put_back(int dirfd, const char *name, const char *hook);
+int install_aside_put_back(int dirfd, const char *name, const char *hook);
 
 /**
  * After all others: what is still aside gets its name back. If there is another hook by now, it is
  * put beside that, and `*kept` becomes its name. Then the link goes.
  */
-int aside_settle(char **kept, int dirfd, const char *hook);
+int install_aside_settle(char **kept, int dirfd, const char *hook);
 
 /* ---- the record: installed.c ---- */
 

@@ -9,12 +9,12 @@ static void test_values_are_filled_in(void **state)
 
 	(void)state;
 	strbuf_addstr(&lines, "  _ckpt_x=''\n_ckpt_xy=''\n_ckpt_x='old'\nrest _ckpt_x=''\n");
-	assert_true(shim_fill(&lines, "_ckpt_x", "/a b/it's"));
+	assert_true(install_script_fill(&lines, "_ckpt_x", "/a b/it's"));
 	assert_string_equal(lines.buf, "  _ckpt_x=''\n_ckpt_xy=''\n_ckpt_x='/a b/it'\\''s'\n"
 				       "rest _ckpt_x=''\n");
-	assert_true(shim_fill(&lines, "_ckpt_x", "12"));
+	assert_true(install_script_fill(&lines, "_ckpt_x", "12"));
 	assert_non_null(strstr(lines.buf, "\n_ckpt_x='12'\n"));
-	assert_false(shim_fill(&lines, "_ckpt_z", "12"));
+	assert_false(install_script_fill(&lines, "_ckpt_z", "12"));
 	strbuf_release(&lines);
 	strbuf_release(&out);
 }
@@ -22,8 +22,8 @@ static void test_values_are_filled_in(void **state)
 static void test_every_script_has_what_all_need(void **state)
 {
 	(void)state;
-	for (const struct shim *shim = shims; shim->name; shim++) {
-		assert_non_null(strstr(shim->text, SHIM_SIGNATURE));
+	for (const struct install_shim *shim = install_shims; shim->name; shim++) {
+		assert_non_null(strstr(shim->text, INSTALL_SIGNATURE));
 		assert_non_null(strstr(shim->text, "_ckpt_run() {\n"));
 		assert_null(strstr(shim->text, "@bounded"));
 	}
