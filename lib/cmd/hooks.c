@@ -10,7 +10,7 @@ static const char *events;
 static bool guard, ref_transaction, no_ref_transaction, user, print, global;
 static struct strlist agents;
 
-static bool offer(struct complete *complete, const char *what)
+static bool offer_names(struct complete *complete, const char *what)
 {
 	const char *const *names = !strcmp(what, "--events")  ? hook_event_names
 				   : !strcmp(what, "--agent") ? agents_names()
@@ -491,13 +491,13 @@ static const struct opt_spec subcommands[] = {
 	{ .command = "hooks install",
 	  .summary = "add hooks, or an entry for a coding agent",
 	  .options = install_options,
-	  .offer = offer,
+	  .offer = offer_names,
 	  .session = SESSION_ANY,
 	  .run = do_install },
 	{ .command = "hooks uninstall",
 	  .summary = "remove them",
 	  .options = uninstall_options,
-	  .offer = offer,
+	  .offer = offer_names,
 	  .session = SESSION_ANY,
 	  .run = do_uninstall },
 	{ .command = "hooks status",
