@@ -93,7 +93,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
-					      json_sprintf("git checkpoint restore %s", target_name(target)));
+					      json_sprintf("git checkpoint restore %s", lookup_target_name(target)));
 		json_array_extend(array, commands);
 		if (back)
 			json_array_append_new(array, json_string(back));
@@ -173,7 +173,7 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	char hex[OID_HEX + 1];
 
 	row_bool(&answer, "rolled_back", result->done);
-	row_text(&to, "checkpoint_id", target_name(target));
+	row_text(&to, "checkpoint_id", lookup_target_name(target));
 	row_text(&to, "checkpoint_type", target->type);
 	row_time(&to, "timestamp", target->created_at);
 	row_json(&answer, "restored_to", row_object(&to));
@@ -195,7 +195,7 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	row_json(&answer, "warnings", warnings_json(result));
 	row_json(&answer, "next_actions", next_actions(result, target, back));
 	row_json(&answer, "confidence", json_real(confidence(result)));
-	json_array_append_new(anchors, json_string(target_name(target)));
+	json_array_append_new(anchors, json_string(lookup_target_name(target)));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	if (result->done)
 		json_array_append_new(anchors, json_string(result->safety));
@@ -254,7 +254,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 		return;
 	}
 	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
-		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
+		report_text("Already as in %s%s%s; nothing to do\n", yellow, lookup_target_name(target), reset);
 		/* While a watcher runs, "@" is mostly the present state. */
 		if (target->automatic)
 			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
@@ -268,7 +268,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 		    : result->composed && interrupted ? "Finished taking back what changed since"
 		    : result->done     ? "Restored"
 				       : "Would restore",
-		    yellow, words ? words->what : target_name(target), reset,
+		    yellow, words ? words->what : lookup_target_name(target), reset,
 		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
 		    conflicts, result->verified && result->match ? ", verified" : "");
 }
