@@ -82,8 +82,8 @@ static json_t *interrupted_json(const struct session *session)
 		return json_null();
 	/* Nobody can look up a state that is not a checkpoint: name the one that it leads to. */
 	row_text(&object, "target",
-		 target_read(&target, session->store, journal.target) ? journal.target
-								      : target_name(&target));
+		 lookup_target(&target, session->store, journal.target) ? journal.target
+								      : lookup_target_name(&target));
 	record_release(&target);
 	row_text(&object, "safety_checkpoint", journal.safety);
 	journal_release(&journal);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keep/gc.h"
+#include "keep/reclaim.h"
 
 #include "base/base.h"
 #include "session/session.h"

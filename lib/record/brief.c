@@ -5,7 +5,7 @@
 #include "record/lookup.h"
 #include "store/store.h"
 
-static const char magic[8] = "CKPTBRF1";
+#define SECTION "records"
 
 /* This many records are read as fast as the file is written. */
 enum { READ_AGAIN_MAX = 16 };
@@ -18,13 +18,6 @@ enum flags {
 	ALL_FLAGS = 15,
 };
 
-/* In the byte order of the machine; on another machine the checksum does not match. */
-struct header {
-	char magic[8];
-	uint32_t crc; /* of everything that follows */
-	uint32_t nr;
-};
-
 struct entry {
 	char id[CKPT_ID_SIZE];
 	struct oid commit;
@@ -32,11 +25,11 @@ struct entry {
 	int64_t created_at, expiry;
 };
 
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 72, "no padding");
+_Static_assert(sizeof(struct entry) == 72, "no padding");
 
 struct entries {
-	struct map file;
-	const struct entry *items; /* in the order of ids; in the file */
+	struct cache_section section;
+	const struct entry *items; /* in the order of ids; in the section */
 	size_t nr;
 	size_t next; /* where to look first */
 };
@@ -53,32 +46,21 @@ static bool entry_is_sound(const struct entry *entry, const struct entry *before
 /* If it is not as it was written, it is ignored. */
 static void load(struct entries *out, struct store *store)
 {
-	struct header header;
-	size_t size;
+	size_t nr;
 
 	memset(out, 0, sizeof(*out));
-	out->file = map_file(store->dirfd, LAYOUT_BRIEFS);
-	size = out->file.size;
-	if (size < sizeof(header))
-		return;
-	memcpy(&header, out->file.data, sizeof(header));
-	if (memcmp(header.magic, magic, sizeof(magic)) ||
-	    (size - sizeof(header)) / sizeof(struct entry) != header.nr ||
-	    (size - sizeof(header)) % sizeof(struct entry) ||
-	    header.crc != hash_crc(0, &out->file.data[offsetof(struct header, nr)],
-				     size - offsetof(struct header, nr)))
-		return;
-	/* The file is aligned for it, and so is what follows such a header. */
-	out->items = (const struct entry *)(const void *)(out->file.data + sizeof(header));
-	for (size_t i = 0; i < header.nr; i++)
+	out->section = cache_open(store, SECTION);
+	nr = out->section.len / sizeof(struct entry);
+	out->items = (const struct entry *)(const void *)out->section.data;
+	for (size_t i = 0; i < nr; i++)
 		if (!entry_is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
 			return;
-	out->nr = header.nr;
+	out->nr = nr;
 }
 
 static void release(struct entries *entries)
 {
-	map_release(&entries->file);
+	cache_close(&entries->section);
 }
 
 static int compare_id(const void *id, const void *entry)
@@ -260,35 +242,23 @@ void brief_release(struct ckpt_briefs *briefs)
 
 size_t brief_worth(const struct ckpt_briefs *briefs)
 {
-	return briefs->learned < READ_AGAIN_MAX ?
-		       0 :
-		       sizeof(struct header) + briefs->nr * sizeof(struct entry);
+	return briefs->learned < READ_AGAIN_MAX ? 0 : briefs->nr * sizeof(struct entry);
 }
 
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 {
 	struct entry *entries;
-	struct strbuf text = STRBUF_INIT;
-	struct header header = { .nr = (uint32_t)briefs->nr };
 
 	if (!brief_worth(briefs))
 		return;
-	memcpy(header.magic, magic, sizeof(magic));
-	strbuf_add(&text, &header, sizeof(header));
 	entries = xcalloc(briefs->nr + 1, sizeof(*entries));
 	for (size_t i = 0; i < briefs->nr; i++)
 		to_entry(&entries[i], &briefs->items[i]);
-	strbuf_add(&text, entries, briefs->nr * sizeof(*entries));
+	cache_set(store, SECTION, entries, briefs->nr * sizeof(*entries));
 	free(entries);
-	header.crc = hash_crc(0, text.buf + offsetof(struct header, nr),
-				text.len - offsetof(struct header, nr));
-	memcpy(text.buf, &header, sizeof(header));
-	/* A failure costs the time of reading the records again. */
-	(void)fs_write_file(store->dirfd, LAYOUT_BRIEFS, text.buf, text.len, 0600, FS_FAST);
-	strbuf_release(&text);
 }
 
 void brief_forget(struct store *store)
 {
-	(void)fs_remove_tree(store->dirfd, LAYOUT_BRIEFS);
+	cache_set(store, SECTION, NULL, 0);
 }

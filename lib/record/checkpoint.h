@@ -164,6 +164,13 @@ const struct ckpt_capture *record_captures_find(const struct ckpt_captures *capt
 						const char *name);
 void record_captures_release(struct ckpt_captures *captures);
 
+/** Append an entry to the text of a tree. */
+void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);
+
+/** The same for a blob of these bytes, which is added to the pack. */
+int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+		  size_t len);
+
 /** Add only the metadata commit to a pack. Blobs of captures and stored states must exist. */
 int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
 

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "record/checkpoint.h"
-#include "record/meta_parts_internal.h"
 #include "record/record_git_internal.h"
 #include "store/store.h"
 

@@ -522,7 +522,7 @@ int restore_compose(struct restore *r)
 	if (!err)
 		err = build(r->compose);
 	if (!err && !*r->composed.id)
-		err = target_make_id(r->composed.id, store, clock_now());
+		err = lookup_make_composed_id(r->composed.id, store, clock_now());
 	if (err)
 		return err;
 	strlist_sort_unique(&r->composed.conflicts);

@@ -16,7 +16,7 @@
  *
  * From there on it is a restore like any other. When it is confirmed, the state becomes a record
  * in the store like that of a checkpoint, but kept by the journal and the undo stack alone (see
- * record/target.h): they name it, and nothing else shows it.
+ * record/lookup.h): they name it, and nothing else shows it.
  *
  * Paths are relative to the root. If a path is named twice, the last call counts.
  */

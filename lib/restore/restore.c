@@ -71,7 +71,7 @@ static void init_restore(struct restore *r, struct session *session,
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
-		.safety_for = target_name(opts->target),
+		.safety_for = lookup_target_name(opts->target),
 		/* What is about to be done is not a restore of that checkpoint. */
 		.before = opts->compose ? opts->reason : NULL,
 		.step = -1,
@@ -120,9 +120,9 @@ static int open_points(struct restore *r)
 	struct store *store = r->session->store;
 	int err;
 
-	if (!target_exists(store, r->leads_to->id) && !fetched_exists(store, r->leads_to->id))
+	if (!lookup_target_exists(store, r->leads_to->id) && !fetched_exists(store, r->leads_to->id))
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped by another process",
-				      target_name(r->leads_to));
+				      lookup_target_name(r->leads_to));
 	r->protect = protect_new(r->session);
 	/* What a composed target lacks of the worktree is meant to go. */
 	if (opts->compose)
@@ -138,7 +138,7 @@ static int open_points(struct restore *r)
 					  r->interrupted.tree);
 	}
 	/* It is not held for us: it may have gone while we waited for the lock. */
-	if (!err && opts->previous && target_exists(store, opts->previous->id))
+	if (!err && opts->previous && lookup_target_exists(store, opts->previous->id))
 		err = snapshot_open(&r->previous, store, opts->previous);
 	if (!err)
 		protect_exempt(r->protect, r->previous);

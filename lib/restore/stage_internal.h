@@ -48,7 +48,7 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 /** Remove it with everything left in it. */
 int stage_remove(struct stage *stage);
 
-/** Remove all but these; it gets a plain name, see stage_settle.h. */
+/** Remove all but these; it gets a plain name, see record/stage_dir.h. */
 int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names);
 void stage_close(struct stage *stage);
 

@@ -134,7 +134,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
-					      json_sprintf("git checkpoint restore %s", target_name(target)));
+					      json_sprintf("git checkpoint restore %s", lookup_target_name(target)));
 		json_array_extend(array, commands);
 		if (back)
 			json_array_append_new(array, json_string(back));
@@ -209,7 +209,7 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	char hex[OID_HEX + 1];
 
 	row_bool(&answer, "rolled_back", result->done);
-	row_text(&to, "checkpoint_id", target_name(target));
+	row_text(&to, "checkpoint_id", lookup_target_name(target));
 	row_text(&to, "checkpoint_type", target->type);
 	row_time(&to, "timestamp", target->created_at);
 	row_json(&answer, "restored_to", row_object(&to));
@@ -231,7 +231,7 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	row_json(&answer, "warnings", warnings_json(result));
 	row_json(&answer, "next_actions", next_actions(result, target, back));
 	row_json(&answer, "confidence", json_real(confidence_of(result)));
-	json_array_append_new(anchors, json_string(target_name(target)));
+	json_array_append_new(anchors, json_string(lookup_target_name(target)));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	if (result->done)
 		json_array_append_new(anchors, json_string(result->safety));
@@ -275,7 +275,7 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 			 bool interrupted)
 {
 	const struct show_restore_words *words = show_restore_words();
-	const char *what = report_id(words ? words->what : target_name(target));
+	const char *what = report_id(words ? words->what : lookup_target_name(target));
 	bool nothing = restore_has_nothing_to_do(result) && !interrupted;
 	bool wrong = result->verified && !result->match;
 	char conflicts[64] = "";

@@ -298,7 +298,7 @@ static void move_directories(struct patient *p)
 {
 	static const char *const files[] = {
 		LAYOUT_LOST,	 LAYOUT_JOURNAL, LAYOUT_GC_LOCK,    LAYOUT_SETTINGS,
-		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_BRIEFS,
+		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_CACHE,
 		LAYOUT_GITSTATE, "packed-refs",	 "info/attributes", "checkpoint-manifest.md",
 		LAYOUT_TURNS,
 	};

@@ -20,7 +20,7 @@ struct store;
  *     journal/<id>        the restore in progress: its target, and the state before
  *     process/<id>.<n>    a process that reads it keeps this file locked with flock(2)
  *
- * Journal and undo keep states that are not checkpoints, too; see record/target.h.
+ * Journal and undo keep states that are not checkpoints, too; see record/lookup.h.
  */
 enum keeper {
 	KEEPER_PIN,

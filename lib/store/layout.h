@@ -21,7 +21,7 @@
 #define LAYOUT_STATCACHE "checkpoint/statcache"
 #define LAYOUT_GITSTATE "checkpoint/gitstate" /**< what the project's repository was like */
 #define LAYOUT_LOG "checkpoint/log" /**< the audit trail */
-#define LAYOUT_BRIEFS "checkpoint/briefs"
+#define LAYOUT_CACHE "checkpoint/cache" /**< see store/cache.h */
 #define LAYOUT_LOST "checkpoint/lost"
 #define LAYOUT_JOURNAL "checkpoint/journal"
 #define LAYOUT_UNDO "checkpoint/undo"

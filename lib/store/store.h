@@ -8,6 +8,7 @@
  *
  * This is what other folders include.
  */
+#include "store/cache.h"
 #include "store/fetched.h"
 #include "store/health.h"
 #include "store/ingest.h"
@@ -40,7 +41,8 @@
  *   delta_make              making deltas of trees
  *   ingest ingest_file trees  files of a scan into a pack; trees of directories
  *   reach repack packing oidset  which objects are needed; new packs without the others
- *   share state             packs that several stores use; small things that a store remembers
+ *   share                   packs that several stores use
+ *   state cache             small things that a store remembers; what may get lost
  *   repack_copy repack_trees  copying objects between packs; trees among them as deltas
  *   fetched scratch         checkpoints of other machines; repositories for a moment
  *   litter health rescue    removing what a killed git left; repairing a store's files, its packs
