@@ -220,7 +220,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 
 	if (err)
 		return err;
-	any = any || (!notes->refs.nr && !json_array_size(log) && store->repaired.nr);
+	any = any || (!notes->refs.nr && !json_array_size(log) && store->damage.nr);
 	for (size_t i = 0; i < commits.nr; i++) {
 		char hex[OID_HEX + 1];
 
@@ -288,15 +288,24 @@ void lost_rebuild_manifest(struct store *store)
 
 size_t lost_count(struct store *store, const struct ref_list *refs)
 {
-	struct notes notes;
+	bool agrees = manifest_agrees(store, refs);
+	int still = agrees ? -1 : store_hold_still(store);
+	struct ref_list now = { 0 };
+	struct notes notes = { 0 };
+	size_t noted;
 
-	/* As a rule there are none. */
-	if (faccessat(store->dirfd, LAYOUT_LOST, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	notes_init(&notes, refs);
-	(void)read_notes(&notes, store);
+	/* Whoever changes the store has not yet written what it did: look only while nobody does. */
+	if (still >= 0 && !refs_list(&now, store)) {
+		(void)collect(&notes, &noted, store, &now, false);
+	} else if (!faccessat(store->dirfd, LAYOUT_LOST, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		notes_init(&notes, refs);
+		(void)read_notes(&notes, store);
+	}
+	noted = notes.nr;
 	notes_release(&notes);
-	return notes.nr;
+	refs_release(&now);
+	fs_close(still);
+	return noted;
 }
 
 /* Of several commits with the same id the one whose name is noted. */

@@ -12,8 +12,8 @@ struct session;
  * the manifest. `session` is opened with SESSION_ANY: a store that other
  * commands refuse is checked, too.
  *
- * With `fix`, problems are fixed in this order: the store itself, set aside if
- * nothing else helps; packs; refs; checkpoints of stores that were set aside;
+ * With `fix`, problems are fixed in this order: the store's own files; packs; refs;
+ * checkpoints of stores that wait to be merged, see relink.h;
  * lost contents, from the worktree if it has them; then what can be rebuilt.
  * No checkpoint is ever removed, and nothing else that exists only once.
  *

@@ -6,8 +6,6 @@
 #include "store/store.h"
 #include "turns/turns.h"
 
-#include <sys/file.h>
-
 /* --- temporaries --- */
 
 static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char *name))
@@ -24,9 +22,9 @@ static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char
 void doctor_temporaries(struct doctor *doctor)
 {
 	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
-	int lock = fs_open_regular(NULL, doctor->store->dirfd, LAYOUT_LOCK, O_NOFOLLOW);
 	/* While another process works, they may be its own; none may start while they are counted. */
-	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
+	int lock = store_hold_still(doctor->store);
+	bool in_use = lock < 0;
 	int packing = -1;
 	size_t nr = 0;
 

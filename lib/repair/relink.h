@@ -12,19 +12,18 @@ struct session;
  * the store and the home locked:
  *
  *  1. The store of the new path, if there is one, gets another name:
- *     <key>.replaced-<time> if it is empty, otherwise that of a store set aside,
- *     see store/health.h; nothing is deleted.
+ *     <key>.replaced-<time>, or <key>.merged-<time> if it is empty; nothing is deleted.
  *  2. The store is renamed to the key of the new path. From now on it is found
  *     there, and refused by all other commands: it says that it belongs to the
  *     old path. No other store can be created in its place.
- *  3. Identity; the checkpoints of what was set aside in that place, copied, see
+ *  3. Identity; the checkpoints of what waits in that place, copied, see
  *     salvage_internal.h; manifest, audit line, configuration; last the path,
  *     which makes it this folder's store.
  *
  * After a crash at any point the same call continues where it stopped: the store is
  * also looked up by the path to which it says it belongs. If only the copying fails,
  * the store is adopted nevertheless, since the user may need it; `doctor --fix`
- * recovers what is still set aside.
+ * recovers what still waits.
  */
 struct relink_result {
 	char *from; /**< the old path; "" if it is unknown */

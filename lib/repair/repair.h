@@ -14,7 +14,7 @@
  * In this folder:
  *
  *   doctor doctor_files doctor_restore  what is wrong with a store
- *   salvage relink          saving checkpoints from a broken store; the store of a moved folder
+ *   salvage relink          checkpoints of a store that another one replaced; the store of a moved folder
  */
 
 #endif
