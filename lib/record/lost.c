@@ -20,19 +20,17 @@ struct note {
 struct notes {
 	struct note *items;
 	size_t nr, alloc;
-	struct ref_list refs; /* checkpoints with a ref here are not lost; by id */
+	const struct ref_list *refs; /* checkpoints with a ref here are not lost; by id */
 };
 
 static void notes_init(struct notes *notes, const struct ref_list *refs)
 {
-	memset(notes, 0, sizeof(*notes));
-	refs_copy_by_id(&notes->refs, refs);
+	*notes = (struct notes){ .refs = refs };
 }
 
 static void notes_release(struct notes *notes)
 {
 	free(notes->items);
-	refs_release(&notes->refs);
 }
 
 static struct note *find_note(const struct notes *notes, const char *id)
@@ -48,7 +46,7 @@ static void add_note(const char *id, const char *digits, void *payload)
 	struct notes *notes = payload;
 	struct note *note;
 
-	if (refs_has(&notes->refs, id) || find_note(notes, id))
+	if (refs_has(notes->refs, id) || find_note(notes, id))
 		return;
 	ALLOC_GROW(notes->items, notes->nr + 1, notes->alloc);
 	note = &notes->items[notes->nr++];
@@ -220,7 +218,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 
 	if (err)
 		return err;
-	any = any || (!notes->refs.nr && !json_array_size(log) && store->damage.nr);
+	any = any || (!notes->refs->nr && !json_array_size(log) && store->damage.nr);
 	for (size_t i = 0; i < commits.nr; i++) {
 		char hex[OID_HEX + 1];
 

@@ -5,7 +5,6 @@
 #include "store/health.h"
 #include "store/keepers.h"
 #include "store/layout.h"
-#include "store/packed_refs_internal.h"
 #include "store/packs.h"
 #include "store/refs_internal.h"
 #include "store/state.h"

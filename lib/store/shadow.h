@@ -45,7 +45,7 @@ struct store {
 	struct strlist damage;      /**< a sentence about each thing that was wrong when it was opened */
 	bool no_settings;           /**< they are damaged */
 	struct loose_refs *loose;   /**< refs as last read, see refs.c */
-	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
+	struct packed_refs *packed; /**< packed-refs as last read, see refs_internal.h */
 	struct keepers *keepers;    /**< as they were last read, see keepers.h */
 	struct state *state;	    /**< as last read, see state.h */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
