@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "keep/keep.h"
 #include "look/look.h"
 #include "record/record.h"
-#include "repair/doctor_files_internal.h"
-#include "repair/salvage_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -337,7 +335,7 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 	if (fix) {
 		err = store_lock(doctor.store, session->settings.lock_timeout);
 		if (!err)
-			err = packing_lock(&packing, doctor.store);
+			err = repack_lock(&packing, doctor.store);
 	}
 	report_damage(&doctor);
 	if (!err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor_files_internal.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -30,7 +30,7 @@ void doctor_temporaries(struct doctor *doctor)
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !in_use; i++)
 		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
-	if (!in_use && !packing_lock(&packing, doctor->store)) {
+	if (!in_use && !repack_lock(&packing, doctor->store)) {
 		nr += litter_sweep(doctor->store, !doctor->fix);
 		/* A gc that was killed; the next one would remove it, too. */
 		nr += count_names(doctor->store->dirfd, REPACK_DIR, NULL);

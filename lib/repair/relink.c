@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/relink.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "repair/salvage_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -218,9 +217,9 @@ static int lock_packing(struct relink *job)
 	int err = salvage_waiting(&waiting, job->session->home, path);
 
 	if (!err && (job->own_checkpoints || waiting.nr))
-		err = packing_lock(&job->packing, job->store);
+		err = repack_lock(&job->packing, job->store);
 	if (!err && job->own_checkpoints)
-		err = packing_lock(&job->own_packing, job->own);
+		err = repack_lock(&job->own_packing, job->own);
 	strlist_release(&waiting);
 	free(path);
 	return err;

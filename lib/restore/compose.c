@@ -265,7 +265,7 @@ int compose_build(struct compose *compose)
 	if (err)
 		return err;
 	compose_make_tree(compose);
-	return trees_build(compose->root, NULL, compose->threads);
+	return ingest_trees(compose->root, NULL, compose->threads);
 }
 
 static int to_path(const void *path, const void *change)
@@ -305,7 +305,7 @@ int compose_pack(struct compose *compose, struct pack *pack)
 	/* Named, but not stored. */
 	for (size_t i = 0; i < compose->dirs_nr; i++)
 		compose->dirs[i]->known = false;
-	return err ? err : trees_build(compose->root, pack, compose->threads);
+	return err ? err : ingest_trees(compose->root, pack, compose->threads);
 }
 
 uint64_t compose_bytes(const struct compose *compose)

@@ -28,4 +28,34 @@ void health_repair(struct store *store);
 /** For store_lock(), if there is no lock to be opened: make it again, alone in this home. */
 void health_repair_lock(struct store *store);
 
+/* --- packs; in rescue.c --- */
+
+/**
+ * Check every pack and index of the store: whether both exist, match each
+ * other and have the checksums that they end with. All bytes are read.
+ *
+ * With `fix`, what can be read of a pack that is damaged, or has no index, is
+ * written to a new one, each object under the name that its contents give;
+ * then the old one goes: it is removed if nothing of it is lost, otherwise
+ * moved to checkpoint/damaged/. If this is killed at any moment, nothing is
+ * lost. The store must then be locked.
+ */
+int rescue_packs(struct problems *out, struct store *store, bool fix);
+
+/* --- litter; in litter.c --- */
+
+/**
+ * What a killed git leaves in a store, whether ours while packing or the
+ * user's: half-written packs and objects, locks. (Our own temporaries are
+ * removed by whoever takes the lock, see fs_sweep_temps().)
+ *
+ * It is removed if the process whose pid is in its name is dead, or, without a
+ * pid, if no process has it open; and in any case once it is more than a day
+ * old. A .keep stays, since somebody asked for it, unless it is from a fetch
+ * or push into the store that died.
+ *
+ * Returns how much there is. Unless `dry_run`, it is removed, for which the store must be locked.
+ */
+size_t litter_sweep(struct store *store, bool dry_run);
+
 #endif

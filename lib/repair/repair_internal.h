@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_REPAIR_SALVAGE_INTERNAL_H
-#define CKPT_REPAIR_SALVAGE_INTERNAL_H
+#ifndef CKPT_REPAIR_REPAIR_INTERNAL_H
+#define CKPT_REPAIR_REPAIR_INTERNAL_H
 
-#include "store/store.h"
+#include "repair/repair.h"
 
-struct session;
+/** The part of doctor.c that checks small files. Not for any other file. */
+struct doctor {
+	struct session *session;
+	struct store *store;
+	struct problems *out;
+	bool fix;
+	progress_fn progress;
+};
+
+/**
+ * What dead processes left half-written in the store. Called before it is
+ * locked: whoever takes the lock removes it.
+ */
+void doctor_temporaries(struct doctor *doctor);
+
+/** Marks, the audit trail, the turns of agents, the undo stack, the journal, what a restore left in the worktree. */
+int doctor_files(struct doctor *doctor);
+
+/** The last of these two; in doctor_restore.c. */
+int doctor_restores(struct doctor *doctor);
+
+/* --- salvage.c --- */
 
 /**
  * <path>.replaced-<time>: a store whose place another one has taken, and which waits to be
