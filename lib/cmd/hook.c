@@ -183,8 +183,8 @@ static void take_checkpoint(void)
 	struct hook_result result;
 
 	hook_take(&result, &decision, give_up);
-	for (size_t i = 0; i < result.repaired.nr; i++)
-		say("%s", result.repaired.items[i]);
+	for (size_t i = 0; i < result.damage.nr; i++)
+		say("%s; it is repaired now", result.damage.items[i]);
 	if (result.outcome == HOOK_FAILED)
 		say("not saved before %s: %s", decision.command, result.why);
 	else

@@ -371,7 +371,7 @@ int hook_autostash_amend(struct save_job *job, void *payload)
 		skip_list_add(&scan->skips, stash->scan->skips.items[i].path,
 			      stash->scan->skips.items[i].why);
 	skip_list_sort(&scan->skips);
-	err = trees_build(scan->root, job->pack, job->session->threads);
+	err = ingest_trees(scan->root, job->pack, job->session->threads);
 	if (err)
 		return err;
 	strbuf_reset(&job->meta.modes);

@@ -244,7 +244,7 @@ static int save_before(struct hook_result *out, const struct hook_decision *deci
 					  "and is kept, 'git checkpoint save' reads the rest",
 				     result.percent);
 	if (session->store)
-		strlist_extend(&out->repaired, &session->store->repaired);
+		strlist_extend(&out->damage, &session->store->damage);
 	if (!err && result.have_record) {
 		out->outcome = result.outcome == SAVE_CREATED ? HOOK_SAVED : HOOK_HELD;
 		out->id = xstrdup(result.record.id);
@@ -376,7 +376,7 @@ void hook_result_release(struct hook_result *result)
 	free(result->lacks_why);
 	strlist_release(&result->lacking);
 	free(result->why);
-	strlist_release(&result->repaired);
+	strlist_release(&result->damage);
 	strlist_release(&result->secrets);
 	memset(result, 0, sizeof(*result));
 }

@@ -426,7 +426,7 @@ static int one_round(struct retain_result *out, struct session *session,
 	if (!first && !round.over)
 		return 0;
 	if (round.over && !job->dry_run) {
-		err = packing_make_way(session->store);
+		err = repack_make_way(session->store);
 		if (err)
 			return err;
 		round.over = bytes_over(session, job->rules.max_size, job->need);

@@ -57,17 +57,6 @@ const struct ckpt_record *status_last_restored(const struct undo_stack *stack,
 
 /* --- which there are --- */
 
-static void mend_manifest(struct store *store, const struct ref_list *refs)
-{
-	if (manifest_agrees(store, refs))
-		return;
-	/* Whoever holds the lock is about to write it; then it is not ours to rebuild. */
-	if (!store_lock(store, 0))
-		lost_rebuild_manifest(store);
-	/* A pager may keep us waiting; that must not block a save. */
-	store_unlock(store);
-}
-
 static void warn_of_lost(struct strlist *warnings, struct store *store,
 			 const struct ref_list *refs)
 {
@@ -85,10 +74,8 @@ static int list_refs(struct ckpt_records *out, struct session *session,
 {
 	int err = lookup_records_newest(out, session->store, refs, enough);
 
-	if (!err) {
-		mend_manifest(session->store, refs);
+	if (!err)
 		warn_of_lost(&out->damaged, session->store, refs);
-	}
 	return err;
 }
 

@@ -9,8 +9,7 @@ struct session;
 
 /**
  * Checkpoints of a session, which may have no store: all, or only as many as
- * are enough (NULL: all). Takes no lock; rebuilds the manifest on the way if it
- * disagrees with the refs and no process is changing the store. Lost refs are
+ * are enough (NULL: all). Takes no lock and writes nothing. Lost refs are
  * reported among the damaged ones.
  */
 int look_list(struct ckpt_records *out, struct session *session,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor_files_internal.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "look/look.h"

@@ -387,7 +387,7 @@ static int build(struct compose *compose)
 		return err;
 	compose->root = change_dir(compose, compose->state->scan->root, "", 0,
 				   (struct part){ compose->items, compose->nr });
-	return trees_build(compose->root, NULL, compose->threads);
+	return ingest_trees(compose->root, NULL, compose->threads);
 }
 
 static int to_path(const void *path, const void *change)
@@ -428,7 +428,7 @@ static int add_to_pack(struct compose *compose, struct pack *pack)
 	/* Named, but not stored. */
 	for (size_t i = 0; i < compose->dirs_nr; i++)
 		compose->dirs[i]->known = false;
-	return err ? err : trees_build(compose->root, pack, compose->threads);
+	return err ? err : ingest_trees(compose->root, pack, compose->threads);
 }
 
 uint64_t restore_compose_bytes(const struct restore *r)

@@ -26,7 +26,7 @@ static bool is_key(const char *name)
 	return has_key(name) && !name[STORE_KEY_SIZE - 1];
 }
 
-/* <key>.broken-<time> and similar. */
+/* <key>.replaced-<time> and similar. */
 static bool is_set_aside(const char *name)
 {
 	return has_key(name) && name[STORE_KEY_SIZE - 1] == '.';

@@ -25,7 +25,7 @@ static size_t padding(size_t len)
 static uint32_t checksum(struct head head, const void *data)
 {
 	head.crc = 0;
-	return crc_update(crc_update(0, &head, sizeof(head)), data, head.len);
+	return hash_crc(hash_crc(0, &head, sizeof(head)), data, head.len);
 }
 
 /* The head of the section at `*at`, and `*at` after it; false at the end, or if it is torn. */

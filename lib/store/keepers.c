@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "store/fetched.h"
 #include "store/layout.h"
-#include "store/packed_refs_internal.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 

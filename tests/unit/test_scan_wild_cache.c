@@ -65,7 +65,7 @@ static void expect_same_names(const char *bytes, size_t len, const char *names, 
 	if (strcmp(got.buf, names))
 		fail_msg("a change at byte %zu of the cache makes this of the tree:\n%s", at, got.buf);
 	assert_int_equal(ingest_run(&read, &(struct ingest_opts){ .threads = 1, .scan = scan }), 0);
-	assert_int_equal(trees_build(scan->root, NULL, 1), 0);
+	assert_int_equal(ingest_trees(scan->root, NULL, 1), 0);
 	scan_free(scan);
 	if (cache)
 		believe(cache);

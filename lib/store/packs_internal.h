@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_STORE_PACKS_FIND_INTERNAL_H
-#define CKPT_STORE_PACKS_FIND_INTERNAL_H
+#ifndef CKPT_STORE_PACKS_INTERNAL_H
+#define CKPT_STORE_PACKS_INTERNAL_H
 
 #include "base/base.h"
+#include "store/packs.h"
 
 #include <stdatomic.h>
 
@@ -10,7 +11,7 @@ struct packs;
 
 /**
  * Which packs exist and where objects are in them: the part of packs.c on
- * which packs_read.c, packs_list.c and rescue.c build. Not for any other file.
+ * which packs_read.c, packs_inflate.c and rescue.c build. Not for any other file.
  */
 
 /** The parts of an index. */
@@ -81,5 +82,20 @@ static inline uint32_t packs_get32(const unsigned char *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
+
+/** Deflated bytes in a pack. */
+struct deflated {
+	uint64_t size; /**< when inflated, according to the header before them */
+	const unsigned char *data;
+	size_t left; /**< to the end of the pack */
+};
+
+/**
+ * Inflate piece by piece. `fn` gets the pieces in order, one at a time, but not always from the same
+ * thread; `sha1` (may be NULL) is fed with them. `used_out` (may be NULL) gets the number of bytes
+ * that it took.
+ */
+int packs_inflate(size_t *used_out, const struct deflated *from, const struct oid *oid,
+		  struct digest *sha1, packs_piece_fn fn, void *payload);
 
 #endif
