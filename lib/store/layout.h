@@ -29,8 +29,6 @@
 #define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
 #define LAYOUT_AGENT_TROUBLE "checkpoint/agent-trouble" /**< why hooks of agents did not save */
-#define LAYOUT_REMOTES "checkpoint/remotes" /**< where checkpoints can be pushed to */
-#define LAYOUT_PUSHED "checkpoint/pushed"   /**< which were, and under which names */
 
 extern const char layout_head[], layout_attributes[];
 
