@@ -62,13 +62,12 @@ static void parse_tree(struct entries *out, struct strbuf *listing)
 
 static int list_tree(struct strbuf *out, const struct repo *repo, const char *tree)
 {
-	const char *const args[] = { "ls-tree", "-r", "-z", "--full-tree", tree, NULL };
-	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
+	int err = gitstate_list_tree(out, repo, tree);
 
-	if (!askgit(out, &how, args))
-		return 0;
-	return ckpt_error_set(CKPT_ENOTFOUND, "the tree '%s' is not complete in the repository",
-			      tree);
+	return err == CKPT_ERROR ? ckpt_error_set(CKPT_ENOTFOUND,
+						  "the tree '%s' is not complete in the repository",
+						  tree)
+				 : err;
 }
 
 /* What the goal says about a path takes the place of the tree's entry. */
@@ -228,13 +227,6 @@ static int run_git(struct making *making, const struct strbuf *input, const char
 	return run_in(making, making->repo->worktree, input, args);
 }
 
-static int put_entries(struct making *making, const struct strbuf *info)
-{
-	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
-
-	return info->len ? run_git(making, info, args) : 0;
-}
-
 static void remove_path(struct strbuf *info, const struct making *making, const char *path)
 {
 	strbuf_addf(info, "0 %0*d\t%s", making->repo->sha256 ? SHA256_HEX : OID_HEX, 0, path);
@@ -245,10 +237,9 @@ static void remove_path(struct strbuf *info, const struct making *making, const 
  * What git knows of the files holds for every index that has the same contents at a path. The time
  * comes along: files that are not older than the index are looked at.
  */
-static int copy_present(struct making *making, int dirfd)
+static int copy_present(struct gitindex **out, struct making *making, int dirfd)
 {
-	struct strbuf bytes = STRBUF_INIT, info = STRBUF_INIT;
-	struct gitindex *index = NULL;
+	struct strbuf bytes = STRBUF_INIT;
 	struct timespec times[2];
 	struct stat st;
 	int err;
@@ -263,53 +254,99 @@ static int copy_present(struct making *making, int dirfd)
 	if (!err && utimensat(dirfd, GITWRITE_NEW_INDEX, times, 0) < 0)
 		err = ckpt_error_errno("unable to set the time of '%s'", making->file);
 	if (!err)
-		err = gitindex_open(&index, making->repo->worktree, making->repo->gitdir,
+		err = gitindex_open(out, making->repo->worktree, making->repo->gitdir,
 				    making->repo->sha256);
-	/* `read-tree` would keep flags of entries that it keeps. */
-	for (size_t i = 0; !err && i < index->nr; i++)
-		if (index->entries[i].flags)
-			remove_path(&info, making, index->entries[i].path);
-	if (!err)
-		err = put_entries(making, &info);
-	gitindex_close(index);
 	strbuf_release(&bytes);
-	strbuf_release(&info);
 	return err;
 }
 
-static int read_tree(struct making *making)
+/* Those of one path, which has several if it is unmerged. */
+static size_t count_wanted(const struct entries *wanted, size_t at)
 {
-	const char *const args[] = { "read-tree", "--reset", making->goal->head_tree, NULL };
-	const char *const empty[] = { "read-tree", "--empty", NULL };
+	size_t nr = 1;
 
-	return run_git(making, NULL, making->goal->head_tree ? args : empty);
+	while (at + nr < wanted->nr && !strcmp(wanted->items[at + nr].path, wanted->items[at].path))
+		nr++;
+	return nr;
 }
 
-/* Those that differ from the tree; what is only to be added later comes after them. */
-static int put_differences(struct making *making)
+static size_t count_present(const struct gitindex *index, size_t at)
 {
-	struct strbuf info = STRBUF_INIT;
-	const char *cleared = NULL;
-	int err;
+	size_t nr = 1;
 
-	for (size_t i = 0; i < making->goal->entries_nr; i++) {
-		const struct gitstate_entry *entry = &making->goal->entries[i];
-		bool intended = entry->flags & GITINDEX_INTENT_TO_ADD;
+	while (at + nr < index->nr && !strcmp(index->entries[at + nr].path, index->entries[at].path))
+		nr++;
+	return nr;
+}
 
-		if (entry->flags & GITSTATE_AS_HEAD && !intended)
+/* What is only to be added later comes after them, and flags that an entry has would stay. */
+static bool same_path(const struct entry *wanted, size_t wanted_nr, const struct gitindex *index,
+		      size_t at, size_t nr)
+{
+	bool same = wanted_nr == nr;
+
+	for (size_t i = 0; i < nr && same; i++)
+		same = same_entry(&wanted[i], &index->entries[at + i], index->hash_len) &&
+		       !(index->entries[at + i].flags & GITINDEX_INTENT_TO_ADD);
+	return same;
+}
+
+static void add_path(struct strbuf *info, const struct entry *wanted, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (wanted[i].flags & GITINDEX_INTENT_TO_ADD)
 			continue;
-		if ((entry->stage || !entry->mode || intended) &&
-		    (!cleared || strcmp(cleared, entry->path) != 0)) {
-			remove_path(&info, making, entry->path);
-			cleared = entry->path;
-		}
-		if (!entry->mode || intended)
-			continue;
-		strbuf_addf(&info, "%o %s %u\t%s", entry->mode, entry->oid, entry->stage,
-			    entry->path);
-		strbuf_addch(&info, '\0');
+		strbuf_addf(info, "%o %s %u\t%s", wanted[i].mode, wanted[i].oid, wanted[i].stage,
+			    wanted[i].path);
+		strbuf_addch(info, '\0');
 	}
-	err = put_entries(making, &info);
+}
+
+/* Paths go before others come, which may be below them. */
+static void list_changes(struct strbuf *info, const struct making *making,
+			 const struct entries *wanted, const struct gitindex *index)
+{
+	struct strbuf added = STRBUF_INIT;
+	size_t i = 0, j = 0, present = index ? index->nr : 0;
+
+	while (i < wanted->nr || j < present) {
+		int order = j == present      ? -1
+			    : i == wanted->nr ? 1
+					      : strcmp(wanted->items[i].path, index->entries[j].path);
+		size_t comes = order > 0 ? 0 : count_wanted(wanted, i);
+		size_t goes = order < 0 ? 0 : count_present(index, j);
+
+		if (!comes || !goes || !same_path(&wanted->items[i], comes, index, j, goes)) {
+			if (goes)
+				remove_path(info, making, index->entries[j].path);
+			add_path(&added, &wanted->items[i], comes);
+		}
+		i += comes;
+		j += goes;
+	}
+	strbuf_add(info, added.buf, added.len);
+	strbuf_release(&added);
+}
+
+/* The present index with what differs, or a new one with everything. */
+static int put_entries(struct making *making, int dirfd)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	static const char *const empty[] = { "read-tree", "--empty", NULL };
+	struct strbuf listing = STRBUF_INIT, info = STRBUF_INIT;
+	struct entries wanted = { 0 };
+	struct gitindex *index = NULL;
+	int err = copy_present(&index, making, dirfd);
+
+	if (!err)
+		err = list_entries(&wanted, &listing, making->repo, making->goal);
+	if (!err) {
+		list_changes(&info, making, &wanted, index);
+		err = run_git(making, &info, wanted.nr ? args : empty);
+	}
+	gitindex_close(index);
+	free(wanted.items);
+	strbuf_release(&listing);
 	strbuf_release(&info);
 	return err;
 }
@@ -381,11 +418,13 @@ static int set_flag(struct making *making, unsigned flag, const char *option)
 
 /*
  * Many commands of git take a file for changed whose stat data the index does not have, without
- * looking at it. What a filter would have changed stays without.
+ * looking at it. What a filter would have changed stays without. Conflicts that were taken out are
+ * not to come back by `checkout -m`.
  */
 static void refresh(struct making *making)
 {
-	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
+	static const char *const args[] = { "update-index", "--clear-resolve-undo", "-q", "--refresh",
+					    NULL };
 
 	/* It fails if a file differs, which is nothing unusual. */
 	if (!making->odd)
@@ -400,11 +439,7 @@ static int make_index(const struct repo *repo, const struct gitstate *goal, int 
 	int err;
 
 	switch_filters_off(&making);
-	err = copy_present(&making, dirfd);
-	if (!err)
-		err = read_tree(&making);
-	if (!err)
-		err = put_differences(&making);
+	err = put_entries(&making, dirfd);
 	if (!err)
 		err = add_intended(&making);
 	if (!err) {

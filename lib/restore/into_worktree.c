@@ -37,10 +37,8 @@ static int look_at_objects(struct into *into)
 	if (!err && gone.nr)
 		err = refuse_missing("all of the commit", &gone);
 	if (!err)
-		err = restore_git_find_missing(&missing, repo, goal);
-	if (!err)
-		err = restore_git_sort_out(&into->git.blobs, &missing, into->session->store,
-					   &into->git.goal);
+		err = restore_git_find_objects(&into->git.blobs, &missing, into->session->store, repo,
+					       &into->git.goal);
 	if (!err && missing.nr)
 		err = refuse_missing("the staged object", &missing);
 	strlist_release(&gone);

@@ -63,34 +63,12 @@ static int read_goal(struct restore *r)
 	return err;
 }
 
-/* What a path has that is only intended to be added: everybody knows its contents. */
-static bool is_empty_blob(const char *oid)
-{
-	return !strcmp(oid, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391") ||
-	       !strcmp(oid, "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
-}
-
-int restore_git_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
-			 const struct record_git *goal)
-{
-	struct strlist all = *missing;
-	int err = 0;
-
-	memset(missing, 0, sizeof(*missing));
-	for (size_t i = 0; i < all.nr && !err; i++) {
-		const struct oid *stored = record_git_find(goal, all.items[i]);
-
-		strlist_add(stored || is_empty_blob(all.items[i]) ? blobs : missing, all.items[i]);
-		err = stored ? objects_check(store, stored) : 0;
-	}
-	strlist_release(&all);
-	return err;
-}
-
-static int sort_out_blobs(struct restore *r, struct restore_git_facts *facts)
+static int find_objects(struct restore *r, struct restore_git_facts *facts)
 {
 	struct store *store = r->session->store;
-	int err = restore_git_sort_out(&r->git.blobs, &facts->missing, store, &r->git.goal);
+	int err = r->git.plan.index ? restore_git_find_objects(&r->git.blobs, &facts->missing, store,
+								r->session->repo, &r->git.goal)
+				    : 0;
 
 	if (!err && !oid_is_zero(&r->git.goal.autostash))
 		err = objects_check(store, &r->git.goal.autostash);
@@ -212,7 +190,7 @@ int restore_git_plan(struct restore_result *out, struct restore *r)
 	err = restore_git_look(&facts, &git->plan, repo, &git->now, &git->goal.state,
 			       r->opts->git == JOURNAL_GIT);
 	if (!err)
-		err = sort_out_blobs(r, &facts);
+		err = find_objects(r, &facts);
 	if (!err)
 		err = gitplan_check(&git->plan, &git->now, &git->goal.state, &facts.facts,
 				    &git->opts, r->opts->target->id);
@@ -381,16 +359,21 @@ static int write_all(struct restore *r, const struct gitwrite *how)
 /* Read it again: what git says now must be what was wanted. */
 static int check_result(struct restore_result *out, struct restore *r)
 {
+	const struct gitplan *plan = &r->git.plan;
 	struct gitplan_opts opts = r->git.opts;
 	struct gitstate now = GITSTATE_INIT;
-	struct gitplan rest = { 0 };
+	struct gitplan rest = { .index = true };
 	bool gone;
-	int err = gitstate_read(&now, r->session->repo);
+	int err = 0;
 
-	if (!err) {
-		gitplan_decide(&rest, &now, &r->git.goal.state, &opts);
-		err = restore_git_compare_index(&gone, &rest, r->session->repo, &r->git.goal.state);
+	/* Where nothing but the index was to change, nothing else is asked for. */
+	if (plan->refs.nr || plan->head || plan->operation || plan->config.nr || plan->moved) {
+		err = gitstate_read(&now, r->session->repo);
+		if (!err)
+			gitplan_decide(&rest, &now, &r->git.goal.state, &opts);
 	}
+	if (!err)
+		err = restore_git_compare_index(&gone, &rest, r->session->repo, &r->git.goal.state);
 	if (!err) {
 		/* Not by all refs: some were taken out of the plan because their objects are gone. */
 		out->git.checked = true;

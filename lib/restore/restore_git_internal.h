@@ -18,7 +18,7 @@ struct restore_gitwork {
 	struct gitwrite_refs remembered;
 	struct gitplan_opts opts;
 	struct gitplan plan;
-	struct strlist blobs; /**< ids that the repository lacks and the checkpoint has */
+	struct strlist blobs; /**< ids that the repository may lack and the checkpoint has */
 };
 
 /** What gitplan needs to know, read from the repository; owns what it points at. */
@@ -31,9 +31,8 @@ struct restore_git_facts {
 };
 
 /**
- * Look. Objects of the index that the repository lacks are in `missing`; the caller takes out
- * those that the checkpoint has. Refs of an operation whose objects are gone, and which it can do
- * without, are taken out of the plan.
+ * Look; for `missing` see restore_git_find_objects(). Refs of an operation whose objects are gone, and
+ * which it can do without, are taken out of the plan.
  */
 int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const struct repo *repo,
 		     const struct gitstate *now, const struct gitstate *goal, bool whole);
@@ -48,15 +47,12 @@ void restore_git_facts_release(struct restore_git_facts *facts);
 /** Add `head` to `gone` if it, its history or its files are not all in the repository. */
 int restore_git_check_history(struct strlist *gone, const struct repo *repo, const char *head);
 
-/** The ids of objects of the index that the repository lacks; sorted. */
-int restore_git_find_missing(struct strlist *out, const struct repo *repo,
-			     const struct gitstate *goal);
-
 /**
- * Of `missing`, objects of the index that the repository lacks, move those to `blobs` that the
- * checkpoint has, so that they can be written. They are read now, while nothing is touched.
+ * Objects of the index: those to `blobs` that the checkpoint has and the repository may lack, so that
+ * they can be written, and those to `missing` that nobody has. The former are read now, while nothing
+ * is touched.
  */
-int restore_git_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
-			 const struct record_git *goal);
+int restore_git_find_objects(struct strlist *blobs, struct strlist *missing, struct store *store,
+			     const struct repo *repo, const struct record_git *goal);
 
 #endif

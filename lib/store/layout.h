@@ -28,8 +28,6 @@
 #define LAYOUT_TURNS "checkpoint/turns" /**< what coding agents did */
 #define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
-#define LAYOUT_REMOTES "checkpoint/remotes" /**< where checkpoints can be pushed to */
-#define LAYOUT_PUSHED "checkpoint/pushed"   /**< which were, and under which names */
 
 extern const char layout_head[], layout_attributes[];
 
