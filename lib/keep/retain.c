@@ -493,6 +493,9 @@ int retain_begin(struct session *session)
 	err = refs_list(&refs, session->store);
 	if (!err) {
 		err = lost_note(session->store, &refs);
+		/* As a killed process left it; readers change nothing. */
+		if (!err && !manifest_agrees(session->store, &refs))
+			(void)manifest_rebuild(session->store);
 		refs_release(&refs);
 	}
 	return err;

@@ -11,7 +11,7 @@
  * What a tool does is done by a command of this same program, run again with --json in a process
  * of its own. Functions could be called instead, but a command may end its process (memory that
  * runs out, a signal, a bug), and the server must outlive it; it is stopped when a client cancels,
- * and leaves no lock behind; it sees the settings as they are then; and the answer is what the
+ * and holds no lock then; it sees the settings as they are then; and the answer is what the
  * manual documents. What comes in is hostile until it was checked: nothing of it reaches a shell
  * or can become an option.
  */

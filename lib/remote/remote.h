@@ -24,8 +24,9 @@
  *   fetch                    bringing in those of other machines; what is wrong with them, for doctor
  *   handoff                  one of each, with the commit at HEAD, to go on elsewhere
  *   incoming, incoming_check what came from outside, apart until it is verified; all that is looked at
- *   import, export           a file that has one: bundle, patch, tar
- *   branch, flat             one as a commit of the project; one as git would commit it
+ *   import, export, export_patch, export_tar  a file that has one: bundle, patch, tar
+ *   branch                   one as a commit of the project
+ *   flat, flat_index, flat_ignored  one as git would commit it
  */
 
 #endif

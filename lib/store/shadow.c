@@ -187,7 +187,7 @@ int store_open(struct store **out, const char *worktree)
 	return err;
 }
 
-/* Alone in the home, so that it is no store that another process has just made. */
+/* Alone in the home: it may not be a store that another process has just made. */
 static int move_file_away(const char *home, const char *path)
 {
 	char *aside = xstrfmt("%s.damaged", path);

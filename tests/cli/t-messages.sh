@@ -23,10 +23,10 @@ expect_none() {
 
 test_messages_begin_in_lower_case() {
 	read_messages
-	# Three have to be as they are, and names of variables are in upper case.
+	# Three have to be as they are, names of variables are in upper case, and refspecs are no messages.
 	grep -v -e ' \(Kept\|Orphaned file detected\|HEAD moved since the checkpoint\): ' \
 		-e '^[^ ]* [A-Z][A-Z_]*\(: \| is \)' "$T/messages" |
-		grep '^[^ ]* [^a-z %'"'"'-]' | grep -v '^[^ ]* X$' >found || :
+		grep '^[^ ]* [^a-z %+:'"'"'-]' | grep -v '^[^ ]* X$' >found || :
 	expect_none found 'these do not begin in lower case'
 }
 
