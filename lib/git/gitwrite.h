@@ -105,7 +105,8 @@ int gitwrite_index_place(const struct repo *repo);
 
 /**
  * Whether a new branch can have this short name: CKPT_EREFUSED if it exists, or if the name of
- * another is in its way; CKPT_ERROR if no branch can have it. Nothing is written.
+ * another is in its way, which is only looked for if there is a `commit`; CKPT_ERROR if no branch can have
+ * it. Nothing is written.
  */
 int gitwrite_check_branch(const struct repo *repo, const char *branch, const char *commit);
 

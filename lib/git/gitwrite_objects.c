@@ -69,11 +69,11 @@ static int check_names(const struct importing *importing, const char *answer)
 		const char *oid = importing->oids.items[i];
 		size_t len = strlen(oid);
 
-		if (strncmp(answer, oid, len) != 0 || answer[len] != '\n')
+		if (strcspn(answer, "\n") != len || strncmp(answer, oid, len) != 0)
 			return ckpt_error_set(CKPT_ECORRUPT,
 					      "the contents of the object '%s' are not as stored",
 					      oid);
-		answer += len + 1;
+		answer += len + (answer[len] == '\n');
 	}
 	return 0;
 }
