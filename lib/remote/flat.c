@@ -82,6 +82,7 @@ struct staying {
 	struct strlist missing; /* could not be captured, with everything below */
 	struct strlist sparse;	/* not in the worktree, because a sparse checkout left it out */
 	struct strlist modules; /* submodules of HEAD */
+	struct strlist tracked; /* what HEAD has, and what was staged */
 };
 
 static void staying_release(struct staying *staying)
@@ -90,6 +91,7 @@ static void staying_release(struct staying *staying)
 	strlist_release(&staying->missing);
 	strlist_release(&staying->sparse);
 	strlist_release(&staying->modules);
+	strlist_release(&staying->tracked);
 }
 
 static int read_staying(struct staying *out, struct session *session,
@@ -106,17 +108,22 @@ static int read_staying(struct staying *out, struct session *session,
 		strlist_add(&out->missing, meta.skips.items[i].path);
 	meta_release(&meta);
 	err = record_git_load(&git, session->store, record);
-	for (size_t i = 0; i < git.state.entries_nr && !err; i++)
+	for (size_t i = 0; i < git.state.entries_nr && !err; i++) {
+		strlist_add(&out->tracked, git.state.entries[i].path);
 		if (git.state.entries[i].flags & GITINDEX_SKIP_WORKTREE)
 			strlist_add(&out->sparse, git.state.entries[i].path);
+	}
 	record_git_release(&git);
-	for (size_t i = 0; i < head->nr; i++)
+	for (size_t i = 0; i < head->nr; i++) {
+		strlist_add(&out->tracked, head->items[i].path);
 		if (head->items[i].mode == 0160000)
 			strlist_add(&out->modules, head->items[i].path);
+	}
 	strlist_sort_unique(&out->scope);
 	strlist_sort_unique(&out->missing);
 	strlist_sort_unique(&out->sparse);
 	strlist_sort_unique(&out->modules);
+	strlist_sort_unique(&out->tracked);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
@@ -330,7 +337,7 @@ static int collect_entry(const char *path, size_t len, const struct wt_entry *en
 	return 0;
 }
 
-static int by_path(const void *a, const void *b)
+static int compare_paths(const void *a, const void *b)
 {
 	return strcmp(((const struct flat_entry *)a)->path, ((const struct flat_entry *)b)->path);
 }
@@ -347,31 +354,7 @@ static int merge_lists(struct flat *flat, const struct head *head, const struct 
 				       ->hex,
 			       head->items[i].hex);
 	if (flat->nr)
-		qsort(flat->items, flat->nr, sizeof(*flat->items), by_path);
-	return err;
-}
-
-static int leave_out_ignored(struct flat *flat, const struct ckpt_record *record,
-			     const struct head *head)
-{
-	struct strlist tracked = STRLIST_INIT;
-	struct record_git git;
-	int err;
-
-	for (size_t i = 0; i < head->nr; i++)
-		strlist_add(&tracked, head->items[i].path);
-	/* What was staged, too. */
-	err = record_git_load(&git, flat->session->store, record);
-	for (size_t i = 0; i < git.state.entries_nr && !err; i++)
-		strlist_add(&tracked, git.state.entries[i].path);
-	record_git_release(&git);
-	if (err && err != CKPT_ENOTFOUND) {
-		strlist_release(&tracked);
-		return err;
-	}
-	strlist_sort_unique(&tracked);
-	err = find_ignored(flat, record, &tracked);
-	strlist_release(&tracked);
+		qsort(flat->items, flat->nr, sizeof(*flat->items), compare_paths);
 	return err;
 }
 
@@ -398,7 +381,7 @@ int flat_read(struct flat *out, struct session *session, const struct ckpt_recor
 	if (!err)
 		err = read_staying(&staying, session, record, &head);
 	if (!err && flags & FLAT_NO_IGNORED)
-		err = leave_out_ignored(out, record, &head);
+		err = find_ignored(out, record, &staying.tracked);
 	if (!err)
 		err = merge_lists(out, &head, &staying);
 	staying_release(&staying);
@@ -478,7 +461,7 @@ int flat_fill_index(struct flat *flat, const struct gitrun *repository)
 
 /* --- blobs --- */
 
-static int by_hex(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
 	return strcmp((*(const struct flat_entry *const *)a)->hex,
 		      (*(const struct flat_entry *const *)b)->hex);
@@ -497,7 +480,7 @@ static int read_blob(struct strbuf *out, const char *hex, void *payload)
 	const struct flat_entry **found;
 
 	snprintf(key.hex, sizeof(key.hex), "%s", hex);
-	found = bsearch(&wanted, blobs->order, blobs->nr, sizeof(wanted), by_hex);
+	found = bsearch(&wanted, blobs->order, blobs->nr, sizeof(wanted), compare_ids);
 	return objects_read(out, blobs->store, &(*found)->entry->oid, OBJECT_BLOB);
 }
 
@@ -514,7 +497,7 @@ int flat_write_blobs(const struct flat *flat, const struct gitwrite *how)
 			strlist_add(&wanted, flat->items[i].hex);
 		}
 	if (blobs.nr)
-		qsort(blobs.order, blobs.nr, sizeof(*blobs.order), by_hex);
+		qsort(blobs.order, blobs.nr, sizeof(*blobs.order), compare_ids);
 	strlist_sort_unique(&wanted);
 	err = gitwrite_missing(&missing, how->repo, &wanted);
 	if (!err && missing.nr)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/handoff.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
-#include "remote/remotes.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -107,22 +106,19 @@ static int write_haves(struct transport *transport)
 	const char *const args[] = { "for-each-ref", "--format=%(objecttype) %(objectname)",
 				     "refs/heads", "refs/remotes", NULL };
 	const struct gitrun how = { .gitdir = transport->session->repo->gitdir };
-	char *path = xstrfmt("%s/packed-refs", transport->scratch.name), *line, *rest = NULL;
-	struct strbuf answer = STRBUF_INIT, text = STRBUF_INIT;
-	size_t nr = 0;
+	struct strlist commits = STRLIST_INIT;
+	struct strbuf answer = STRBUF_INIT;
+	char *line, *rest = NULL;
 	int err = askgit(&answer, &how, args);
 
-	strbuf_addstr(&text, "# pack-refs with: peeled fully-peeled sorted \n");
 	for (line = err ? NULL : strtok_r(answer.buf, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		if (!strncmp(line, "commit ", 7))
-			strbuf_addf(&text, "%s refs/have/%08zu\n", line + 7, nr++);
+			strlist_add(&commits, line + 7);
 	if (!err)
-		err = fs_write_file(transport->session->store->dirfd, path, text.buf, text.len, 0600,
-				    FS_FAST);
+		err = transport_write_haves(&transport->scratch, &commits);
+	strlist_release(&commits);
 	strbuf_release(&answer);
-	strbuf_release(&text);
-	free(path);
 	return err;
 }
 
