@@ -76,6 +76,9 @@ typedef int (*gitwrite_blob_fn)(struct strbuf *out, const char *oid, void *paylo
 /** Of these ids, add those that the repository lacks to `out`; sorted. */
 int gitwrite_missing(struct strlist *out, const struct repo *repo, const struct strlist *oids);
 
+/** Whether the repository has it. */
+int gitwrite_has(bool *out, const struct repo *repo, const char *oid);
+
 /** Make blobs of these ids, all of which `blob` must have. */
 int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwrite_blob_fn blob,
 		   void *payload);

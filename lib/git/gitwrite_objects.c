@@ -46,6 +46,19 @@ int gitwrite_missing(struct strlist *out, const struct repo *repo, const struct 
 	return err;
 }
 
+int gitwrite_has(bool *out, const struct repo *repo, const char *oid)
+{
+	struct strlist wanted = STRLIST_INIT, missing = STRLIST_INIT;
+	int err;
+
+	strlist_add(&wanted, oid);
+	err = gitwrite_missing(&missing, repo, &wanted);
+	*out = !err && !missing.nr;
+	strlist_release(&wanted);
+	strlist_release(&missing);
+	return err;
+}
+
 struct importing {
 	const struct gitwrite *how;
 	struct strbuf stream;

@@ -181,7 +181,6 @@ enum {
 	MAGIC = 257,
 	USER = 265, GROUP = 297,
 	MAJOR = 329, MINOR = 337,
-	PREFIX = 345, PREFIX_LEN = 155,
 };
 
 #define NUMBER_MAX 077777777777ull /* eleven octal digits */
@@ -205,24 +204,6 @@ static void put_checksum(char *block)
 		sum += (unsigned char)block[i];
 	snprintf(text, sizeof(text), "%06o", sum);
 	memcpy(block + CHECKSUM, text, 7);
-}
-
-/* Split at a slash so that both parts fit; false if that is not possible. */
-static bool put_name(char *block, const char *name, size_t len)
-{
-	size_t least = len > NAME_LEN + 1 ? len - NAME_LEN - 1 : 1;
-
-	if (len <= NAME_LEN) {
-		memcpy(block + NAME, name, len);
-		return true;
-	}
-	for (size_t at = least; at <= PREFIX_LEN && at + 1 < len; at++)
-		if (name[at] == '/') {
-			memcpy(block + PREFIX, name, at);
-			memcpy(block + NAME, name + at + 1, len - at - 1);
-			return true;
-		}
-	return false;
 }
 
 static void begin_block(char *block, char type, unsigned mode, uint64_t size, int64_t mtime)
@@ -272,7 +253,7 @@ static void add_pax(struct strbuf *out, const struct strbuf *records, int64_t mt
 	char block[TAR_BLOCK];
 
 	begin_block(block, 'x', 0644, records->len, mtime);
-	(void)put_name(block, "pax_header", strlen("pax_header"));
+	memcpy(block + NAME, "pax_header", strlen("pax_header"));
 	put_checksum(block);
 	strbuf_add(out, block, sizeof(block));
 	strbuf_add(out, records->buf, records->len);
@@ -290,10 +271,9 @@ static void add_header(struct strbuf *out, const struct tar_entry *entry)
 	strbuf_add(&name, entry->path, entry->path_len);
 	if (entry->type == '5')
 		strbuf_addch(&name, '/');
-	if (!put_name(block, name.buf, name.len)) {
+	if (name.len > NAME_LEN)
 		add_record(&records, "path", name.buf, name.len);
-		memcpy(block + NAME, name.buf, NAME_LEN);
-	}
+	memcpy(block + NAME, name.buf, name.len < NAME_LEN ? name.len : NAME_LEN);
 	if (entry->type == '2' && entry->target_len > TARGET_LEN)
 		add_record(&records, "linkpath", entry->target, entry->target_len);
 	if (entry->type == '2')

@@ -41,29 +41,18 @@ static int parse_head(struct head *head)
 	return 0;
 }
 
-static int check_commit(const struct repo *repo, const char *commit)
-{
-	struct strlist wanted = STRLIST_INIT, missing = STRLIST_INIT;
-	int err;
-
-	strlist_add(&wanted, commit);
-	err = gitwrite_missing(&missing, repo, &wanted);
-	if (!err && missing.nr)
-		err = ckpt_error_set(CKPT_ERROR,
-				     "the repository does not have the commit '%s', on which the "
-				     "checkpoint is based; fetch it first",
-				     commit);
-	strlist_release(&wanted);
-	strlist_release(&missing);
-	return err;
-}
-
 static int read_head(struct head *out, const struct session *session, const char *commit)
 {
 	const char *const args[] = { "ls-tree", "-r", "-z", "--full-tree", commit, NULL };
 	const struct gitrun how = { .gitdir = session->repo->gitdir };
-	int err = check_commit(session->repo, commit);
+	bool there;
+	int err = gitwrite_has(&there, session->repo, commit);
 
+	if (!err && !there)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "the repository does not have the commit '%s', on which the "
+				     "checkpoint is based; fetch it first",
+				     commit);
 	if (!err)
 		err = askgit(&out->text, &how, args);
 	return err ? err : parse_head(out);
@@ -127,21 +116,21 @@ static int read_staying(struct staying *out, struct session *session,
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
-/* Nothing in the checkpoint, nor above it, is in the place of a path of HEAD. */
-static bool is_free(const struct flat *flat, const char *path)
+/* The checkpoint has nothing at a path of HEAD, nor a file above it. */
+static bool is_unused(const struct flat *flat, const char *path)
 {
 	char *copy = xstrdup(path);
-	bool free_place = !wt_find(flat->snapshot->root, path);
+	bool unused = !wt_find(flat->snapshot->root, path);
 
-	for (char *slash = strrchr(copy, '/'); slash && free_place; slash = strrchr(copy, '/')) {
+	for (char *slash = strrchr(copy, '/'); slash && unused; slash = strrchr(copy, '/')) {
 		const struct wt_entry *above;
 
 		*slash = '\0';
 		above = wt_find(flat->snapshot->root, copy);
-		free_place = !above || above->kind == WT_DIR;
+		unused = !above || above->kind == WT_DIR;
 	}
 	free(copy);
-	return free_place;
+	return unused;
 }
 
 static bool stays_as_head(const struct flat *flat, const struct staying *staying,
@@ -150,10 +139,10 @@ static bool stays_as_head(const struct flat *flat, const struct staying *staying
 	if (entry->mode == 0160000)
 		return true;
 	if (staying->scope.nr && !pathset_covers(&staying->scope, entry->path))
-		return is_free(flat, entry->path);
+		return is_unused(flat, entry->path);
 	return (pathset_covers(&staying->missing, entry->path) ||
 		pathset_has(&staying->sparse, entry->path)) &&
-	       is_free(flat, entry->path);
+	       is_unused(flat, entry->path);
 }
 
 /* --- what is left out --- */

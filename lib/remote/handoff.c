@@ -156,20 +156,11 @@ static int move_into_project(struct transport *transport)
 /* HEAD's own is there, or nothing works. */
 static int has_commit(bool *out, const struct session *session, const char *commit)
 {
-	struct strlist wanted = STRLIST_INIT, missing = STRLIST_INIT;
 	struct repo_state now = { 0 };
-	int err = 0;
 
 	*out = !repo_read_state(&now, session->repo) && now.head && !strcmp(now.head, commit);
 	repo_state_release(&now);
-	if (*out)
-		return 0;
-	strlist_add(&wanted, commit);
-	err = gitwrite_missing(&missing, session->repo, &wanted);
-	*out = !err && !missing.nr;
-	strlist_release(&wanted);
-	strlist_release(&missing);
-	return err;
+	return *out ? 0 : gitwrite_has(out, session->repo, commit);
 }
 
 static int fetch_head(struct transport *transport, const struct ckpt_record *record)

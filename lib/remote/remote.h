@@ -68,6 +68,10 @@ int remotes_forget(struct store *store);
 int remotes_choose(const struct remotes_item **out, const struct remotes *remotes,
 		   const char *name);
 
+/** The same if the first of some words may be its name; `rest` gets the others. */
+int remotes_choose_first(const struct remotes_item **out, struct strlist *rest,
+			 const struct remotes *remotes, const struct strlist *words);
+
 /** A path that is relative to `base`, as one that is not, since git runs elsewhere; other URLs as they are. */
 char *remotes_absolute(const char *url, const char *base);
 

@@ -251,3 +251,13 @@ int remotes_choose(const struct remotes_item **out, const struct remotes *remote
 					  : "there is no remote; 'git checkpoint remote add <name> "
 					    "<url>' adds one");
 }
+
+int remotes_choose_first(const struct remotes_item **out, struct strlist *rest,
+			 const struct remotes *remotes, const struct strlist *words)
+{
+	bool first = words->nr && remotes_find(remotes, words->items[0]);
+
+	for (size_t i = first; i < words->nr; i++)
+		strlist_add(rest, words->items[i]);
+	return remotes_choose(out, remotes, first ? words->items[0] : NULL);
+}
