@@ -55,35 +55,26 @@ static void add_once(struct fetch_result *out, const struct fetched_item *item)
 	add_item(out, item);
 }
 
-/* "<machine>/<id>", the end of an id, or "<machine>/@". */
 static int add_named(struct fetching *fetching, const char *name)
 {
-	const char *slash = strchr(name, '/'), *rest = slash ? slash + 1 : "";
-	const struct fetched_item *found = NULL;
+	const struct fetched_list *there = &fetching->transport->there;
+	const char *remote = fetching->transport->remote->name;
+	size_t at, found;
 
-	for (size_t i = 0; slash && i < fetching->transport->there.nr; i++) {
-		const struct fetched_item *item = &fetching->transport->there.items[i];
-		const char *id = item->ref.id;
-
-		if (strlen(item->machine) != (size_t)(slash - name) ||
-		    strncmp(item->machine, name, (size_t)(slash - name)) != 0)
-			continue;
-		if (!strcmp(rest, id) || (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)) ||
-		    (!strcmp(rest, "@") && transport_is_newest(&fetching->transport->there, i)))
-			found = item;
-		if (found == item && !strcmp(rest, "@"))
-			add_once(fetching->out, item);
-	}
-	if (!slash)
+	if (!strchr(name, '/'))
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is neither a remote nor a checkpoint of a machine, such as "
 				      "'<machine>/@'",
 				      name);
+	found = lookup_fetched(&at, there, name);
 	if (!found)
-		return ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has no checkpoint '%s' of this "
-						      "project",
-				      fetching->transport->remote->name, name);
-	add_once(fetching->out, found);
+		return ckpt_error_set(CKPT_ENOTFOUND,
+				      "the remote '%s' has no checkpoint '%s' of this project", remote,
+				      name);
+	if (found > 1)
+		return ckpt_error_set(CKPT_ERROR, "'%s' is ambiguous: the remote '%s' has %zu of them",
+				      name, remote, found);
+	add_once(fetching->out, &there->items[at]);
 	return 0;
 }
 

@@ -13,16 +13,15 @@ struct session;
  * Checkpoints beyond this store: files that carry one, the project's own branches, and
  * repositories on other machines.
  *
- * This is what other folders include. In this folder:
+ * In this folder:
  *
  *   remotes, transport       where to; talking to it by stock git, one session for each command
  *   push, push_doubt         sending checkpoints, and removing them there; what should stay here
  *   fetch                    bringing in those of other machines; what is wrong with them, for doctor
  *   handoff                  one of each, with the commit at HEAD, to go on elsewhere
  *   incoming, incoming_check what came from outside, apart until it is verified; all that is looked at
- *   import, export, export_patch, export_tar  a file that has one: bundle, patch, tar
- *   branch                   one as a commit of the project
- *   flat, flat_index, flat_ignored  one as git would commit it
+ *   import, export           a file that has one: bundle, patch, tar
+ *   branch, flat             one as a commit of the project; one as git would commit it
  */
 
 /* --- remotes.c --- */
