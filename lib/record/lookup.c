@@ -446,7 +446,7 @@ size_t lookup_fetched(size_t *at, const struct fetched_list *all, const char *na
 
 /* "<machine>/@": the last of those that can be read. */
 static int read_newest_fetched(struct ckpt_record *out, struct store *store, const struct fetched_list *all,
-		       const char *name)
+			       const char *name)
 {
 	size_t len = strcspn(name, "/");
 
@@ -490,7 +490,7 @@ static int read_fetched(struct ckpt_record *out, struct store *store, const char
 
 /* Any machine can use the id of another one: then it says nothing. */
 static int read_only_fetched(struct ckpt_record *out, struct store *store,
-			 const struct fetched_list *all, const char *id)
+			     const struct fetched_list *all, const char *id)
 {
 	const struct fetched_item *found = NULL;
 

@@ -133,7 +133,7 @@ static int write_differences(struct patching *patching, int fd)
 }
 
 static int write_patch(struct export_result *out, struct session *session,
-		 const struct ckpt_record *record, int fd)
+		       const struct ckpt_record *record, int fd)
 {
 	struct patching patching = { .session = session, .scratch = SCRATCH_INIT };
 	int err = flat_read(&patching.flat, session, record, 0);

@@ -134,7 +134,7 @@ static bool is_unused(const struct flat *flat, const char *path)
 }
 
 static bool stays_as_head(const struct flat *flat, const struct staying *staying,
-		  const struct head_entry *entry)
+			  const struct head_entry *entry)
 {
 	if (entry->mode == 0160000)
 		return true;

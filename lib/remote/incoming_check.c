@@ -27,7 +27,7 @@ static void add_odd(struct strlist *odd, const char *name)
 
 /* "<id>\t<ref>" */
 static bool parse_listed(struct fetched_list *out, struct strlist *odd, const char *line,
-		       const char *prefix)
+			 const char *prefix)
 {
 	const char *name = line + OID_HEX + 1, *slash;
 	struct oid oid;
@@ -49,7 +49,7 @@ static bool parse_listed(struct fetched_list *out, struct strlist *odd, const ch
 }
 
 int incoming_parse_refs(struct fetched_list *out, struct strlist *odd, const char *text,
-			 size_t len, const char *prefix)
+			size_t len, const char *prefix)
 {
 	char *copy = xmemdupz(text, len), *line, *rest = NULL;
 	int err = 0;
@@ -205,7 +205,7 @@ static const char *take_line(const char *p, const char *prefix)
 }
 
 static int check_commit(struct store *store, const struct oid *oid, bool parent,
-			  struct oid *tree_out)
+			struct oid *tree_out)
 {
 	struct strbuf text = STRBUF_INIT;
 	const char *p;

@@ -71,7 +71,7 @@ int remotes_choose(const struct remotes_item **out, const struct remotes *remote
 int remotes_choose_first(const struct remotes_item **out, struct strlist *rest,
 			 const struct remotes *remotes, const struct strlist *words);
 
-/** A path that is relative to `base`, as one that is not, since git runs elsewhere; other URLs as they are. */
+/** A path relative to `base` as an absolute one, since git runs elsewhere; other URLs as they are. */
 char *remotes_absolute(const char *url, const char *base);
 
 /** A URL for people and for JSON: without a password in it. The caller frees it. */
