@@ -360,23 +360,15 @@ static int remove_or_retry(struct pruning *pruning)
 	return remove_due(pruning);
 }
 
-static int remove_or_list(struct strlist *out, struct pruning *pruning, bool dry_run)
+/* What is due was listed. */
+static int remove_listed(struct pruning *pruning)
 {
 	struct transport *transport = pruning->transport;
 	int err = 0;
 
-	list_due(pruning);
-	if (!pruning->specs.nr && !pruning->removed)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'",
-				     pruning->machine, transport->remote->name);
-	strlist_extend(out, &pruning->ids);
-	if (!err && !dry_run && pruning->specs.nr && !transport->scratch.path)
+	if (pruning->specs.nr && !transport->scratch.path)
 		err = transport_make_scratch(transport, true, false);
-	if (!err && !dry_run)
-		err = remove_or_retry(pruning);
-	strlist_release(&pruning->ids);
-	strlist_release(&pruning->specs);
-	return err;
+	return err ? err : remove_or_retry(pruning);
 }
 
 static int prune_removed(struct pushing *pushing)
@@ -387,13 +379,19 @@ static int prune_removed(struct pushing *pushing)
 	int err = audit_removed(&removed, pushing->session->store);
 
 	if (!err)
-		err = remove_or_list(&pushing->out->pruned, &pruning, pushing->opts->dry_run);
+		list_due(&pruning);
+	strlist_extend(&pushing->out->pruned, &pruning.ids);
+	if (!err && !pushing->opts->dry_run)
+		err = remove_listed(&pruning);
+	strlist_release(&pruning.ids);
+	strlist_release(&pruning.specs);
 	strlist_release(&removed);
 	return err;
 }
 
 int push_remove_machine(struct strlist *out, struct session *session,
-			const struct remotes_item *remote, const char *machine, bool dry_run)
+			const struct remotes_item *remote, const char *machine,
+			push_confirm_fn confirm)
 {
 	struct transport transport;
 	struct pruning pruning = { .transport = &transport, .machine = machine };
@@ -402,7 +400,17 @@ int push_remove_machine(struct strlist *out, struct session *session,
 	if (!err)
 		err = transport_refresh(&transport);
 	if (!err)
-		err = remove_or_list(out, &pruning, dry_run);
+		list_due(&pruning);
+	if (!err && !pruning.specs.nr)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'", machine,
+				     remote->name);
+	strlist_extend(out, &pruning.ids);
+	if (!err)
+		err = confirm(out, remote->name, machine);
+	if (!err)
+		err = remove_listed(&pruning);
+	strlist_release(&pruning.ids);
+	strlist_release(&pruning.specs);
 	transport_close(&transport);
 	return err;
 }

@@ -121,9 +121,13 @@ int push_checkpoints(struct push_result *out, struct session *session,
 		     const struct remotes_item *remote, const struct strlist *names,
 		     const struct push_opts *opts);
 
-/** Remove all that a machine has on a remote; with `dry_run`, only list the ids. */
+/** 0: these may be removed. */
+typedef int (*push_confirm_fn)(const struct strlist *ids, const char *remote, const char *machine);
+
+/** Remove all that a machine has on a remote, after asking; `out` gets the ids. */
 int push_remove_machine(struct strlist *out, struct session *session,
-			const struct remotes_item *remote, const char *machine, bool dry_run);
+			const struct remotes_item *remote, const char *machine,
+			push_confirm_fn confirm);
 
 /* --- fetch.c --- */
 
