@@ -33,7 +33,7 @@ struct import {
 
 static int read_head(struct import *job, const char *file)
 {
-	char *data = xmalloc(BUNDLE_HEAD_MAX);
+	char *data = xmalloc(INCOMING_BUNDLE_HEAD_MAX);
 	struct stat st;
 	ssize_t len;
 	int fd = fs_open_regular(&st, AT_FDCWD, file, 0), err = 0;
@@ -42,7 +42,7 @@ static int read_head(struct import *job, const char *file)
 		free(data);
 		return fs_open_failed(file);
 	}
-	len = fs_read_full(fd, data, BUNDLE_HEAD_MAX);
+	len = fs_read_full(fd, data, INCOMING_BUNDLE_HEAD_MAX);
 	if (len < 0)
 		err = ckpt_error_errno("unable to read '%s'", file);
 	else

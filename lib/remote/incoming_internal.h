@@ -69,12 +69,12 @@ struct incoming_bundle {
 	struct incoming_name *names; /**< given names that can be one */
 	size_t names_nr, names_alloc;
 	struct strlist pinned; /**< ids, sorted */
-	struct strlist others; /**< refs that are none of these */
+	size_t lines;	       /**< refs, whatever they are */
 };
 
 enum {
-	BUNDLE_HEAD_MAX = 4 << 20, /**< bytes; a longer head is refused */
-	BUNDLE_REFS_MAX = 10000,
+	INCOMING_BUNDLE_HEAD_MAX = 4 << 20, /**< bytes; a longer head is refused */
+	INCOMING_BUNDLE_REFS_MAX = 10000,
 };
 
 /**
