@@ -41,6 +41,11 @@ int handoff_give(bool *head, struct session *session, const struct remotes_item 
 	if (err)
 		return err;
 	*head = !published;
+	if (*head && session->repo->sha256)
+		return ckpt_error_set(CKPT_ERROR,
+				      "the commit '%.12s' has a SHA-256 name, so it cannot go along with "
+				      "a checkpoint; push it to a remote of the project first",
+				      record->head);
 	strlist_add(&names, record->id);
 	err = transport_open(&transport, session, remote, shown);
 	if (!err)
