@@ -88,12 +88,9 @@ static int fetch(struct session *session, const struct strlist *args)
 	struct fetch_result result = { 0 };
 	struct remotes remotes;
 	int err = remotes_read(&remotes, session->store), status = EXIT_DONE;
-	bool first = !err && args->nr && remotes_find(&remotes, args->items[0]);
 
-	for (size_t i = first; i < args->nr; i++)
-		strlist_add(&names, args->items[i]);
 	if (!err)
-		err = remotes_choose(&remote, &remotes, first ? args->items[0] : NULL);
+		err = remotes_choose_first(&remote, &names, &remotes, args);
 	opts.shown = progress_enabled();
 	if (!err)
 		err = fetch_checkpoints(&result, session, remote, &names, &opts);

@@ -13,14 +13,6 @@
 
 static bool force, yes;
 
-static int choose(const struct remotes_item **out, struct remotes *remotes,
-		  struct session *session, const char *name)
-{
-	int err = remotes_read(remotes, session->store);
-
-	return err ? err : remotes_choose(out, remotes, name);
-}
-
 /* ---- handoff ---- */
 
 static const struct opt handoff_options[] = {
@@ -63,7 +55,7 @@ static void print_warnings(const struct strlist *all)
 }
 
 /* The state now: a new checkpoint, or the newest if that has it. */
-static int take(struct ckpt_record *out, struct session *session)
+static int save_now(struct ckpt_record *out, struct session *session)
 {
 	static const struct strlist nothing = STRLIST_INIT;
 	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
@@ -85,10 +77,12 @@ static int handoff(struct session *session, const struct strlist *args)
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct remotes remotes = { 0 };
 	bool head = false;
-	int err = choose(&remote, &remotes, session, args->nr ? args->items[0] : NULL);
+	int err = remotes_read(&remotes, session->store);
 
 	if (!err)
-		err = take(&record, session);
+		err = remotes_choose(&remote, &remotes, args->nr ? args->items[0] : NULL);
+	if (!err)
+		err = save_now(&record, session);
 	if (!err)
 		err = handoff_give(&head, session, remote, &record, force, progress_enabled());
 	if (!err)

@@ -115,15 +115,12 @@ static int push(struct session *session, const struct strlist *args)
 	struct push_result result = { 0 };
 	struct remotes remotes;
 	int err = remotes_read(&remotes, session->store), status = EXIT_DONE;
-	bool first = !err && args->nr && remotes_find(&remotes, args->items[0]);
 
-	for (size_t i = first; i < args->nr; i++)
-		strlist_add(&names, args->items[i]);
-	if (!err && names.nr && (opts.all || opts.pinned))
-		err = ckpt_error_set(CKPT_EUSAGE, "give checkpoints, '--all' or '--pinned'");
 	if (!err)
-		err = remotes_choose(&remote, &remotes, first ? args->items[0] : NULL);
-	if (!err && names.nr && !first && remotes_name_valid(names.items[0]))
+		err = remotes_choose_first(&remote, &names, &remotes, args);
+	if (names.nr && (opts.all || opts.pinned))
+		err = ckpt_error_set(CKPT_EUSAGE, "give checkpoints, '--all' or '--pinned'");
+	if (!err && names.nr && names.nr == args->nr && remotes_name_valid(names.items[0]))
 		err = check_first(session, names.items[0]);
 	opts.shown = progress_enabled();
 	if (!err)
@@ -141,38 +138,31 @@ static int push(struct session *session, const struct strlist *args)
 	return err ? err : status;
 }
 
-static int push_one(struct session *session, const struct remotes_item *remote, const char *id)
-{
-	const struct push_opts quiet = { 0 };
-	struct strlist names = STRLIST_INIT;
-	struct push_result result = { 0 };
-	int err;
-
-	strlist_add(&names, id);
-	err = push_checkpoints(&result, session, remote, &names, &quiet);
-	if (!err && result.items[0].state == PUSH_FAILED)
-		err = ckpt_error_set(CKPT_ERROR, "%s", result.items[0].why);
-	push_result_release(&result);
-	strlist_release(&names);
-	return err;
-}
-
 void cmd_push_auto(struct session *session, const char *id)
 {
+	const struct push_opts quiet = { 0 };
+	struct strlist names = STRLIST_INIT, warnings = STRLIST_INIT;
 	struct remotes remotes;
 	int err = remotes_read(&remotes, session->store);
 
+	strlist_add(&names, id);
 	for (size_t i = 0; i < remotes.nr && !err; i++) {
-		struct strlist warnings = STRLIST_INIT;
+		struct push_result result = { 0 };
+		const char *why = NULL;
 
 		if (!remotes.items[i].push_auto)
 			continue;
-		if (push_one(session, &remotes.items[i], id))
-			strlist_addf(&warnings, "not pushed to '%s': %s", remotes.items[i].name,
-				     ckpt_error_last());
-		report_warnings(&warnings);
-		strlist_release(&warnings);
+		if (push_checkpoints(&result, session, &remotes.items[i], &names, &quiet))
+			why = ckpt_error_last();
+		else if (result.items[0].state == PUSH_FAILED)
+			why = result.items[0].why;
+		if (why)
+			strlist_addf(&warnings, "not pushed to '%s': %s", remotes.items[i].name, why);
+		push_result_release(&result);
 	}
+	report_warnings(&warnings);
+	strlist_release(&names);
+	strlist_release(&warnings);
 	remotes_release(&remotes);
 }
 

@@ -165,12 +165,7 @@ static int prune(struct session *session, const struct strlist *args)
 	if (!err)
 		err = remotes_choose(&remote, &remotes, args->items[0]);
 	if (!err)
-		err = push_remove_machine(&ids, session, remote, machine, true);
-	if (!err)
-		err = confirm(&ids, remote->name, machine);
-	strlist_release(&ids);
-	if (!err)
-		err = push_remove_machine(&ids, session, remote, machine, false);
+		err = push_remove_machine(&ids, session, remote, machine, confirm);
 	if (!err && opt_common.json)
 		status = report_json(json_pack("{s:o}", "removed", json_texts(&ids)), EXIT_DONE);
 	else if (!err && !opt_common.quiet)

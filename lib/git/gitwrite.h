@@ -76,6 +76,9 @@ typedef int (*gitwrite_blob_fn)(struct strbuf *out, const char *oid, void *paylo
 /** Of these ids, add those that the repository lacks to `out`; sorted. */
 int gitwrite_missing(struct strlist *out, const struct repo *repo, const struct strlist *oids);
 
+/** Whether the repository has it. */
+int gitwrite_has(bool *out, const struct repo *repo, const char *oid);
+
 /** Make blobs of these ids, all of which `blob` must have. */
 int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwrite_blob_fn blob,
 		   void *payload);
@@ -105,7 +108,8 @@ int gitwrite_index_place(const struct repo *repo);
 
 /**
  * Whether a new branch can have this short name: CKPT_EREFUSED if it exists, or if the name of
- * another is in its way; CKPT_ERROR if no branch can have it. Nothing is written.
+ * another is in its way, which is only looked for if there is a `commit`; CKPT_ERROR if no branch can have
+ * it. Nothing is written.
  */
 int gitwrite_check_branch(const struct repo *repo, const char *branch, const char *commit);
 

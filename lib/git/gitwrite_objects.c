@@ -46,6 +46,19 @@ int gitwrite_missing(struct strlist *out, const struct repo *repo, const struct 
 	return err;
 }
 
+int gitwrite_has(bool *out, const struct repo *repo, const char *oid)
+{
+	struct strlist wanted = STRLIST_INIT, missing = STRLIST_INIT;
+	int err;
+
+	strlist_add(&wanted, oid);
+	err = gitwrite_missing(&missing, repo, &wanted);
+	*out = !err && !missing.nr;
+	strlist_release(&wanted);
+	strlist_release(&missing);
+	return err;
+}
+
 struct importing {
 	const struct gitwrite *how;
 	struct strbuf stream;
@@ -69,11 +82,11 @@ static int check_names(const struct importing *importing, const char *answer)
 		const char *oid = importing->oids.items[i];
 		size_t len = strlen(oid);
 
-		if (strncmp(answer, oid, len) != 0 || answer[len] != '\n')
+		if (strcspn(answer, "\n") != len || strncmp(answer, oid, len) != 0)
 			return ckpt_error_set(CKPT_ECORRUPT,
 					      "the contents of the object '%s' are not as stored",
 					      oid);
-		answer += len + 1;
+		answer += len + (answer[len] == '\n');
 	}
 	return 0;
 }

@@ -33,18 +33,9 @@ int gitwrite_ask(struct strbuf *out, const struct gitwrite *how, const char *inp
 				    .worktree = how->repo->worktree,
 				    .index = how->index,
 				    .input = input,
-				    .input_len = len,
-				    .told = true };
-	int err = gitrun(out, &run, args);
+				    .input_len = len };
 
-	if (err && out->len) {
-		char *text = out->buf;
-
-		strbuf_trim(out);
-		text += strncmp(text, "fatal: ", 7) ? 0 : 7;
-		err = ckpt_error_set(err, "%s: %s", ckpt_error_last(), text);
-	}
-	return err;
+	return gitrun_told(out, &run, args);
 }
 
 int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
@@ -53,7 +44,6 @@ int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
 	struct strbuf said = STRBUF_INIT;
 	int err = gitwrite_ask(&said, how, input, len, args);
 
-	strbuf_trim(&said);
 	/* A path that an index cannot have: git goes on without it. */
 	if (!err && strstr(said.buf, "Ignoring path "))
 		err = ckpt_error_set(CKPT_EREFUSED, "git refuses: %s", said.buf);

@@ -34,7 +34,7 @@ int gitwrite_check_branch(const struct repo *repo, const char *branch, const cha
 		err = ckpt_error_set(CKPT_ERROR, "'%s' is not a valid branch name", branch);
 	else if (exists)
 		err = refuse_branch(branch);
-	if (!err) {
+	if (!err && commit) {
 		/* "a/b" cannot be made if there is "a": git says so without doing it. */
 		strbuf_addf(&script, "start\ncreate %s %s\nprepare\nabort\n", ref, commit);
 		if (gitwrite_run(&how, script.buf, script.len, try))

@@ -423,11 +423,16 @@ static bool matches_fetched(const char *id, const char *name, int way)
 	return !strncmp(id, name, strlen(name));
 }
 
-/* How many match; `at` is the last of them. Those of a machine are in the order of their ids. */
-static size_t find_fetched(size_t *at, const struct fetched_list *all, const char *name)
+size_t lookup_fetched(size_t *at, const struct fetched_list *all, const char *name)
 {
 	const char *slash = strchr(name, '/'), *rest = slash + 1;
 	size_t len = (size_t)(slash - name), found = 0;
+
+	for (size_t i = 0; i < all->nr && !strcmp(rest, "@"); i++)
+		if (is_of_machine(&all->items[i], name, len)) {
+			found = 1;
+			*at = i;
+		}
 
 	for (int way = 0; way < 3 && !found && *rest; way++)
 		for (size_t i = 0; i < all->nr; i++)
@@ -441,7 +446,7 @@ static size_t find_fetched(size_t *at, const struct fetched_list *all, const cha
 
 /* "<machine>/@": the last of those that can be read. */
 static int read_newest_fetched(struct ckpt_record *out, struct store *store, const struct fetched_list *all,
-		       const char *name)
+			       const char *name)
 {
 	size_t len = strcspn(name, "/");
 
@@ -469,7 +474,7 @@ static int read_fetched(struct ckpt_record *out, struct store *store, const char
 
 	if (err)
 		return err;
-	found = find_fetched(&at, &all, name);
+	found = lookup_fetched(&at, &all, name);
 	if (!strcmp(strchr(name, '/'), "/@"))
 		err = read_newest_fetched(out, store, &all, name);
 	else if (found == 1)
@@ -485,7 +490,7 @@ static int read_fetched(struct ckpt_record *out, struct store *store, const char
 
 /* Any machine can use the id of another one: then it says nothing. */
 static int read_only_fetched(struct ckpt_record *out, struct store *store,
-			 const struct fetched_list *all, const char *id)
+			     const struct fetched_list *all, const char *id)
 {
 	const struct fetched_item *found = NULL;
 

@@ -105,4 +105,10 @@ int lookup_make_composed_id(char out[CKPT_ID_SIZE], struct store *store, int64_t
 /** What to show a person: of a composed state the checkpoint that it leads to. */
 const char *lookup_target_name(const struct ckpt_record *record);
 
+/**
+ * How many of a list "<machine>/@", "<machine>/<id>", a prefix of the id or the digits at its end
+ * means; `at` is the last of them. The name has a slash.
+ */
+size_t lookup_fetched(size_t *at, const struct fetched_list *all, const char *name);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/branch.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -25,57 +25,20 @@ struct branching {
 	char *index;
 };
 
-/* Run git in the project; the answer without the newline, or what it says about a failure. */
-static int run(struct strbuf *out, const struct branching *branching, enum gitrun_profile profile,
-	       const struct strbuf *input, const char *const args[])
+/* Run git in the project; the answer without the newline. */
+static int run_git(struct strbuf *out, const struct branching *branching,
+		   const struct strbuf *input, const char *const args[])
 {
 	const struct repo *repo = branching->session->repo;
-	const struct gitrun how = { .profile = profile,
+	const struct gitrun how = { .profile = GITRUN_WRITE,
 				    .gitdir = repo->gitdir,
 				    .worktree = repo->worktree,
 				    .index = branching->index,
 				    .input = input ? input->buf : NULL,
-				    .input_len = input ? input->len : 0,
-				    .told = true };
-	int err = askgit(out, &how, args);
+				    .input_len = input ? input->len : 0 };
 
-	strbuf_trim(out);
-	if (err == CKPT_ERROR && out->len) {
-		const char *text = out->buf;
-
-		text += strncmp(text, "fatal: ", 7) ? 0 : 7;
-		err = ckpt_error_set(err, "%s: %s", ckpt_error_last(), text);
-	}
-	return err;
+	return gitrun_told(out, &how, args);
 }
-
-/* --- the name --- */
-
-static int check_name(struct branch_result *out, const struct branching *branching,
-		      const char *name)
-{
-	const char *const format[] = { "check-ref-format", "--branch", name, NULL };
-	const char *exists[] = { "rev-parse", "--verify", "--quiet", NULL, NULL };
-	struct strbuf answer = STRBUF_INIT;
-	int err = CKPT_ERROR;
-
-	/* "@{-1}" and the like name other branches, which are not new. */
-	if (*name != '-' && !strstr(name, "@{"))
-		err = run(&answer, branching, GITRUN_LOOK, NULL, format);
-	if (err == CKPT_ERROR)
-		err = ckpt_error_set(err, "'%s' is not a valid branch name", name);
-	if (!err) {
-		out->ref = xstrfmt("refs/heads/%s", name);
-		exists[3] = out->ref;
-		strbuf_reset(&answer);
-		if (!run(&answer, branching, GITRUN_LOOK, NULL, exists))
-			err = ckpt_error_set(CKPT_EREFUSED, "a branch named '%s' already exists", name);
-	}
-	strbuf_release(&answer);
-	return err;
-}
-
-/* --- the commit --- */
 
 static int write_tree(struct strbuf *out, struct branching *branching)
 {
@@ -92,7 +55,7 @@ static int write_tree(struct strbuf *out, struct branching *branching)
 		fill.index = branching->index = xstrfmt("%s/index", branching->scratch.path);
 		err = flat_fill_index(&branching->flat, &fill);
 	}
-	return err ? err : run(out, branching, GITRUN_WRITE, NULL, write);
+	return err ? err : run_git(out, branching, NULL, write);
 }
 
 static void add_message(struct strbuf *out, const struct ckpt_record *record)
@@ -125,7 +88,7 @@ static int write_commit(struct strbuf *out, struct branching *branching)
 	}
 	add_message(&message, branching->record);
 	if (!err)
-		err = run(out, branching, GITRUN_WRITE, &message, args);
+		err = run_git(out, branching, &message, args);
 	strbuf_release(&tree);
 	strbuf_release(&message);
 	return err;
@@ -139,7 +102,7 @@ static int make_ref(const struct branching *branching, const char *ref, const ch
 	char *message = xstrfmt("checkpoint: branch %s", branching->record->id);
 	const char *const args[] = { "update-ref", "-m", message, ref, commit, zero, NULL };
 	struct strbuf said = STRBUF_INIT;
-	int err = run(&said, branching, GITRUN_WRITE, NULL, args);
+	int err = run_git(&said, branching, NULL, args);
 
 	strbuf_release(&said);
 	free(message);
@@ -170,7 +133,10 @@ int branch_make(struct branch_result *out, struct session *session,
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is not in a git repository: there are no branches",
 				      session->worktree);
-	err = check_name(out, &branching, name);
+	out->ref = xstrfmt("refs/heads/%s", name);
+	err = askgit_check(session->repo->gitdir);
+	if (!err)
+		err = gitwrite_check_branch(session->repo, name, NULL);
 	if (!err)
 		err = flat_read(&branching.flat, session, record, FLAT_NO_IGNORED);
 	if (!err)

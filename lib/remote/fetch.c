@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/fetch.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -7,7 +7,6 @@
 #include "look/look.h"
 #include "record/record.h"
 #include "remote/incoming_internal.h"
-#include "remote/remotes.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -56,35 +55,26 @@ static void add_once(struct fetch_result *out, const struct fetched_item *item)
 	add_item(out, item);
 }
 
-/* "<machine>/<id>", the end of an id, or "<machine>/@". */
 static int add_named(struct fetching *fetching, const char *name)
 {
-	const char *slash = strchr(name, '/'), *rest = slash ? slash + 1 : "";
-	const struct fetched_item *found = NULL;
+	const struct fetched_list *there = &fetching->transport->there;
+	const char *remote = fetching->transport->remote->name;
+	size_t at, found;
 
-	for (size_t i = 0; slash && i < fetching->transport->there.nr; i++) {
-		const struct fetched_item *item = &fetching->transport->there.items[i];
-		const char *id = item->ref.id;
-
-		if (strlen(item->machine) != (size_t)(slash - name) ||
-		    strncmp(item->machine, name, (size_t)(slash - name)) != 0)
-			continue;
-		if (!strcmp(rest, id) || (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)) ||
-		    (!strcmp(rest, "@") && transport_is_newest(&fetching->transport->there, i)))
-			found = item;
-		if (found == item && !strcmp(rest, "@"))
-			add_once(fetching->out, item);
-	}
-	if (!slash)
+	if (!strchr(name, '/'))
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is neither a remote nor a checkpoint of a machine, such as "
 				      "'<machine>/@'",
 				      name);
+	found = lookup_fetched(&at, there, name);
 	if (!found)
-		return ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has no checkpoint '%s' of this "
-						      "project",
-				      fetching->transport->remote->name, name);
-	add_once(fetching->out, found);
+		return ckpt_error_set(CKPT_ENOTFOUND,
+				      "the remote '%s' has no checkpoint '%s' of this project", remote,
+				      name);
+	if (found > 1)
+		return ckpt_error_set(CKPT_ERROR, "'%s' is ambiguous: the remote '%s' has %zu of them",
+				      name, remote, found);
+	add_once(fetching->out, &there->items[at]);
 	return 0;
 }
 
@@ -127,7 +117,7 @@ static int refuse_taken_ids(struct fetching *fetching)
 	return err;
 }
 
-static int choose(struct fetching *fetching, const struct strlist *names, bool all)
+static int choose_items(struct fetching *fetching, const struct strlist *names, bool all)
 {
 	struct fetched_list here;
 	int err = 0;
@@ -194,7 +184,7 @@ static uint64_t count_bytes(const struct fetching *fetching, bool *stopped)
 	return sum;
 }
 
-static int too_much(const struct fetching *fetching)
+static int refuse_size(const struct fetching *fetching)
 {
 	char size[UNITS_SIZE];
 
@@ -219,14 +209,14 @@ static int run_fetch(struct fetching *fetching, size_t from, size_t to)
 			strlist_take(&specs, spec_of(fetching, &fetching->out->items[i]));
 	sum = max ? count_bytes(fetching, &stopped) : 0;
 	if (specs.nr && max && sum >= max)
-		err = too_much(fetching);
+		err = refuse_size(fetching);
 	fetching->transport->limit = max - sum;
 	if (specs.nr && !err)
 		err = transport_run(&said, fetching->transport, words, &specs);
 	if (err == CKPT_ERROR && max) {
 		(void)count_bytes(fetching, &stopped);
 		if (stopped)
-			err = too_much(fetching);
+			err = refuse_size(fetching);
 	}
 	strbuf_release(&said);
 	strlist_release(&specs);
@@ -249,7 +239,7 @@ static int bring_each(struct fetching *fetching, size_t from, size_t to)
 }
 
 /* A command line has room for some only. */
-static int bring(struct fetching *fetching)
+static int bring_all(struct fetching *fetching)
 {
 	size_t nr = fetching->out->nr;
 	int err = 0;
@@ -264,7 +254,7 @@ static int bring(struct fetching *fetching)
 	return err;
 }
 
-static int check_all(struct fetching *fetching)
+static int check_new(struct fetching *fetching)
 {
 	int err = incoming_open(&fetching->incoming);
 
@@ -322,7 +312,7 @@ static int make_room(struct fetching *fetching)
 }
 
 /* Without an id: the trail tells by those which checkpoints of this store there must be. */
-static void note(struct store *store, const struct fetch_item *item)
+static void note_fetched(struct store *store, const struct fetch_item *item)
 {
 	char *what = xstrfmt("%s/%s", item->at.machine, item->at.ref.id);
 
@@ -330,7 +320,7 @@ static void note(struct store *store, const struct fetch_item *item)
 	free(what);
 }
 
-static int take(struct fetching *fetching)
+static int take_good(struct fetching *fetching)
 {
 	struct store *store = fetching->session->store;
 	struct ref_list good = { 0 };
@@ -352,7 +342,7 @@ static int take(struct fetching *fetching)
 			continue;
 		err = fetched_create(store, &item->at);
 		if (!err)
-			note(store, item);
+			note_fetched(store, item);
 	}
 	refs_release(&good);
 	store_unlock(store);
@@ -369,14 +359,6 @@ static int read_records(struct fetch_result *out, struct store *store)
 	return err;
 }
 
-static bool any_new(const struct fetch_result *out)
-{
-	for (size_t i = 0; i < out->nr; i++)
-		if (out->items[i].state == FETCH_NEW)
-			return true;
-	return false;
-}
-
 static int fetch_new(struct fetching *fetching)
 {
 	struct transport *transport = fetching->transport;
@@ -388,11 +370,11 @@ static int fetch_new(struct fetching *fetching)
 		err = incoming_share(&fetching->incoming, transport->common, transport->common_nr);
 	transport->gitdir = fetching->incoming.scratch.path;
 	if (!err)
-		err = bring(fetching);
+		err = bring_all(fetching);
 	if (!err)
-		err = check_all(fetching);
+		err = check_new(fetching);
 	if (!err)
-		err = take(fetching);
+		err = take_good(fetching);
 	transport->gitdir = NULL;
 	incoming_end(&fetching->incoming);
 	return err;
@@ -403,12 +385,15 @@ int fetch_from(struct fetch_result *out, struct transport *transport, const stru
 {
 	struct fetching fetching = { .out = out, .session = transport->session,
 				     .transport = transport };
+	bool any_new = false;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	strlist_extend(&out->odd, &transport->odd);
-	err = choose(&fetching, names, all);
-	if (!err && any_new(out))
+	err = choose_items(&fetching, names, all);
+	for (size_t i = 0; i < out->nr && !err && !any_new; i++)
+		any_new = out->items[i].state == FETCH_NEW;
+	if (any_new)
 		err = fetch_new(&fetching);
 	if (!err)
 		err = read_records(out, transport->session->store);
@@ -435,14 +420,6 @@ int fetch_checkpoints(struct fetch_result *out, struct session *session,
 	return err;
 }
 
-static int compare_records(const void *a, const void *b)
-{
-	const struct ckpt_record *x = a, *y = b;
-	int order = strcmp(x->machine, y->machine);
-
-	return order ? order : strcmp(x->id, y->id);
-}
-
 int fetch_list(struct ckpt_records *out, struct session *session)
 {
 	struct fetched_list list = { 0 };
@@ -460,7 +437,6 @@ int fetch_list(struct ckpt_records *out, struct session *session)
 			err = 0;
 	}
 	fetched_release(&list);
-	qsort(out->items, out->nr, sizeof(*out->items), compare_records);
 	if (err)
 		lookup_records_release(out);
 	return err;
@@ -562,7 +538,7 @@ static void check_scratch(struct checking *checking)
 			      checking->fix ? "; removed" : "");
 }
 
-static int check_everything(struct checking *checking)
+static int check_all(struct checking *checking)
 {
 	int err = check_remotes(checking);
 
@@ -584,14 +560,14 @@ int remote_check(struct problems *out, struct session *session, bool fix, progre
 	if (!session->store)
 		return 0;
 	if (!fix)
-		err = check_everything(&checking);
+		err = check_all(&checking);
 	if (err || (!fix && out->nr == before))
 		return err;
 	/* Others may have removed meanwhile what seems to be damaged. */
 	err = store_lock(session->store, session->settings.lock_timeout);
 	if (!err) {
 		problems_truncate(out, before);
-		err = check_everything(&checking);
+		err = check_all(&checking);
 		store_unlock(session->store);
 	}
 	/* Without the lock, what was found is all that can be said. */

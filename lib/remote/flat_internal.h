@@ -58,11 +58,4 @@ int flat_fill_index(struct flat *flat, const struct gitrun *how);
 /** Make blobs, in the repository of `how`, of what it lacks. */
 int flat_write_blobs(const struct flat *flat, const struct gitwrite *how);
 
-/**
- * Paths in the checkpoint, sorted, that a rule recorded with it leaves out and that are not among
- * `tracked`: ignored ones, and those that look like secrets.
- */
-int flat_find_ignored(struct strlist *ignored, struct strlist *secret, struct flat *flat,
-		      const struct ckpt_record *record, const struct strlist *tracked);
-
 #endif

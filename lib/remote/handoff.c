@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/handoff.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
-#include "remote/remotes.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -42,6 +41,11 @@ int handoff_give(bool *head, struct session *session, const struct remotes_item 
 	if (err)
 		return err;
 	*head = !published;
+	if (*head && session->repo->sha256)
+		return ckpt_error_set(CKPT_ERROR,
+				      "the commit '%.12s' has a SHA-256 name, so it cannot go along with "
+				      "a checkpoint; push it to a remote of the project first",
+				      record->head);
 	strlist_add(&names, record->id);
 	err = transport_open(&transport, session, remote, shown);
 	if (!err)
@@ -107,22 +111,19 @@ static int write_haves(struct transport *transport)
 	const char *const args[] = { "for-each-ref", "--format=%(objecttype) %(objectname)",
 				     "refs/heads", "refs/remotes", NULL };
 	const struct gitrun how = { .gitdir = transport->session->repo->gitdir };
-	char *path = xstrfmt("%s/packed-refs", transport->scratch.name), *line, *rest = NULL;
-	struct strbuf answer = STRBUF_INIT, text = STRBUF_INIT;
-	size_t nr = 0;
+	struct strlist commits = STRLIST_INIT;
+	struct strbuf answer = STRBUF_INIT;
+	char *line, *rest = NULL;
 	int err = askgit(&answer, &how, args);
 
-	strbuf_addstr(&text, "# pack-refs with: peeled fully-peeled sorted \n");
 	for (line = err ? NULL : strtok_r(answer.buf, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		if (!strncmp(line, "commit ", 7))
-			strbuf_addf(&text, "%s refs/have/%08zu\n", line + 7, nr++);
+			strlist_add(&commits, line + 7);
 	if (!err)
-		err = fs_write_file(transport->session->store->dirfd, path, text.buf, text.len, 0600,
-				    FS_FAST);
+		err = transport_write_haves(&transport->scratch, &commits);
+	strlist_release(&commits);
 	strbuf_release(&answer);
-	strbuf_release(&text);
-	free(path);
 	return err;
 }
 
@@ -160,20 +161,11 @@ static int move_into_project(struct transport *transport)
 /* HEAD's own is there, or nothing works. */
 static int has_commit(bool *out, const struct session *session, const char *commit)
 {
-	struct strlist wanted = STRLIST_INIT, missing = STRLIST_INIT;
 	struct repo_state now = { 0 };
-	int err = 0;
 
 	*out = !repo_read_state(&now, session->repo) && now.head && !strcmp(now.head, commit);
 	repo_state_release(&now);
-	if (*out)
-		return 0;
-	strlist_add(&wanted, commit);
-	err = gitwrite_missing(&missing, session->repo, &wanted);
-	*out = !err && !missing.nr;
-	strlist_release(&wanted);
-	strlist_release(&missing);
-	return err;
+	return *out ? 0 : gitwrite_has(out, session->repo, commit);
 }
 
 static int fetch_head(struct transport *transport, const struct ckpt_record *record)

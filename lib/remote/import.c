@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/import.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -33,7 +33,7 @@ struct import {
 
 static int read_head(struct import *job, const char *file)
 {
-	char *data = xmalloc(BUNDLE_HEAD_MAX);
+	char *data = xmalloc(INCOMING_BUNDLE_HEAD_MAX);
 	struct stat st;
 	ssize_t len;
 	int fd = fs_open_regular(&st, AT_FDCWD, file, 0), err = 0;
@@ -42,7 +42,7 @@ static int read_head(struct import *job, const char *file)
 		free(data);
 		return fs_open_failed(file);
 	}
-	len = fs_read_full(fd, data, BUNDLE_HEAD_MAX);
+	len = fs_read_full(fd, data, INCOMING_BUNDLE_HEAD_MAX);
 	if (len < 0)
 		err = ckpt_error_errno("unable to read '%s'", file);
 	else
@@ -57,7 +57,7 @@ static int read_head(struct import *job, const char *file)
 
 /* --- which are new? --- */
 
-static int choose(struct import *job)
+static int choose_new(struct import *job)
 {
 	struct ref_list here;
 	int err = refs_list(&here, job->session->store);
@@ -86,7 +86,7 @@ static int choose(struct import *job)
 
 /* --- unpacking, apart from the store --- */
 
-static int unpack(struct import *job)
+static int unpack_bundle(struct import *job)
 {
 	const char *const args[] = { "bundle", "unbundle", job->file, NULL };
 	const struct gitrun how = { .gitdir = job->incoming.scratch.path, .told = true };
@@ -175,14 +175,14 @@ static int make_room(struct import *job)
 							    : err;
 }
 
-static int take(struct import *job)
+static int take_new(struct import *job)
 {
 	struct store *store = job->session->store;
 	int err = store_lock(store, job->session->settings.lock_timeout);
 
 	if (err)
 		return err;
-	err = choose(job);
+	err = choose_new(job);
 	if (!err)
 		err = make_room(job);
 	if (!err)
@@ -210,15 +210,15 @@ int import_bundle(struct import_result *out, struct session *session, const char
 	scratch_sweep(session->store);
 	err = read_head(&job, file);
 	if (!err)
-		err = choose(&job);
+		err = choose_new(&job);
 	if (!err && job.wanted.nr) {
 		err = incoming_begin(&job.incoming, session);
 		if (!err)
-			err = unpack(&job);
+			err = unpack_bundle(&job);
 		if (!err)
 			err = check_all(&job);
 		if (!err)
-			err = take(&job);
+			err = take_new(&job);
 		incoming_end(&job.incoming);
 	}
 	if (err == CKPT_ERROR || err == CKPT_ECORRUPT)

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "look/look.h"
 #include "record/record.h"
+#include "remote/transport_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -74,23 +75,21 @@ static int link_packs(struct incoming *incoming)
 /* So that git tells the other side what need not be sent: see transport_internal.h. */
 static int write_common(struct incoming *incoming, const struct oid *common, size_t nr)
 {
-	int dirfd = incoming->session->store->dirfd, err = 0;
-	char *refs = xstrfmt("%s/packed-refs", incoming->scratch.name);
 	char *shallow = xstrfmt("%s/shallow", incoming->scratch.name), hex[OID_HEX + 1];
-	struct strbuf haves = STRBUF_INIT, ends = STRBUF_INIT;
+	struct strlist commits = STRLIST_INIT;
+	struct strbuf ends = STRBUF_INIT;
+	int err;
 
-	strbuf_addstr(&haves, "# pack-refs with: peeled fully-peeled sorted \n");
 	for (size_t i = 0; i < nr; i++) {
-		strbuf_addf(&haves, "%s refs/have/%08zu\n", oid_hex(hex, &common[i]), i);
+		strlist_add(&commits, oid_hex(hex, &common[i]));
 		strbuf_addf(&ends, "%s\n", hex);
 	}
-	if (nr)
-		err = fs_write_file(dirfd, refs, haves.buf, haves.len, 0600, FS_FAST);
+	err = transport_write_haves(&incoming->scratch, &commits);
 	if (nr && !err)
-		err = fs_write_file(dirfd, shallow, ends.buf, ends.len, 0600, FS_FAST);
-	strbuf_release(&haves);
+		err = fs_write_file(incoming->session->store->dirfd, shallow, ends.buf, ends.len, 0600,
+				    FS_FAST);
+	strlist_release(&commits);
 	strbuf_release(&ends);
-	free(refs);
 	free(shallow);
 	return err;
 }

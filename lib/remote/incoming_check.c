@@ -27,7 +27,7 @@ static void add_odd(struct strlist *odd, const char *name)
 
 /* "<id>\t<ref>" */
 static bool parse_listed(struct fetched_list *out, struct strlist *odd, const char *line,
-		       const char *prefix)
+			 const char *prefix)
 {
 	const char *name = line + OID_HEX + 1, *slash;
 	struct oid oid;
@@ -49,7 +49,7 @@ static bool parse_listed(struct fetched_list *out, struct strlist *odd, const ch
 }
 
 int incoming_parse_refs(struct fetched_list *out, struct strlist *odd, const char *text,
-			 size_t len, const char *prefix)
+			size_t len, const char *prefix)
 {
 	char *copy = xmemdupz(text, len), *line, *rest = NULL;
 	int err = 0;
@@ -73,7 +73,6 @@ void incoming_bundle_release(struct incoming_bundle *bundle)
 		free(bundle->names[i].name);
 	free(bundle->names);
 	strlist_release(&bundle->pinned);
-	strlist_release(&bundle->others);
 	memset(bundle, 0, sizeof(*bundle));
 }
 
@@ -113,13 +112,11 @@ static int add_ref(struct incoming_bundle *bundle, const char *line)
 		add_name(bundle, rest, &oid);
 	} else if ((rest = after(name, "refs/keep/pin/")) && refs_valid_id(rest)) {
 		strlist_add(&bundle->pinned, rest);
-	} else {
-		strlist_add(&bundle->others, name);
 	}
-	if (bundle->refs.nr + bundle->names_nr + bundle->pinned.nr + bundle->others.nr >
-	    BUNDLE_REFS_MAX)
+	/* Others may be there, too. */
+	if (++bundle->lines > INCOMING_BUNDLE_REFS_MAX)
 		return ckpt_error_set(CKPT_ERROR, "the bundle has more than %d refs",
-				      BUNDLE_REFS_MAX);
+				      INCOMING_BUNDLE_REFS_MAX);
 	return 0;
 }
 
@@ -152,7 +149,8 @@ int incoming_parse_bundle(struct incoming_bundle *out, const char *data, size_t 
 		if (!newline && first)
 			return ckpt_error_set(CKPT_ERROR, "it is not a git bundle");
 		if (!newline) {
-			err = refuse_head(len >= BUNDLE_HEAD_MAX ? "it is too long" : "it ends too soon");
+			err = refuse_head(len >= INCOMING_BUNDLE_HEAD_MAX ? "it is too long"
+									  : "it ends too soon");
 			break;
 		}
 		if (newline == p && !first)
@@ -205,7 +203,7 @@ static const char *take_line(const char *p, const char *prefix)
 }
 
 static int check_commit(struct store *store, const struct oid *oid, bool parent,
-			  struct oid *tree_out)
+			struct oid *tree_out)
 {
 	struct strbuf text = STRBUF_INIT;
 	const char *p;

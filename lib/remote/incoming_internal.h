@@ -14,7 +14,8 @@
  *  - the commit and the commit of its metadata have the form that this program gives them, and
  *    lead nowhere else;
  *  - trees have only names, kinds and an order that a save makes; names are not ".git", in no
- *    spelling that the file system takes for it; there are no more paths than `maxFiles`, however the trees are nested;
+ *    spelling that the file system takes for it; there are no more paths than `maxFiles`, however
+ *    the trees are nested;
  *  - every object has the contents that its name says, the state hashes are those recorded, and
  *    the state of the repository is one that git can have (look/verify.h, git/gitstate.h).
  */
@@ -68,12 +69,12 @@ struct incoming_bundle {
 	struct incoming_name *names; /**< given names that can be one */
 	size_t names_nr, names_alloc;
 	struct strlist pinned; /**< ids, sorted */
-	struct strlist others; /**< refs that are none of these */
+	size_t lines;	       /**< refs, whatever they are */
 };
 
 enum {
-	BUNDLE_HEAD_MAX = 4 << 20, /**< bytes; a longer head is refused */
-	BUNDLE_REFS_MAX = 10000,
+	INCOMING_BUNDLE_HEAD_MAX = 4 << 20, /**< bytes; a longer head is refused */
+	INCOMING_BUNDLE_REFS_MAX = 10000,
 };
 
 /**

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/push.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "remote/remotes.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -66,7 +65,7 @@ static int add_many(struct pushing *pushing)
 	return err;
 }
 
-static int choose(struct pushing *pushing, const struct strlist *names)
+static int choose_items(struct pushing *pushing, const struct strlist *names)
 {
 	int err = 0;
 
@@ -77,7 +76,7 @@ static int choose(struct pushing *pushing, const struct strlist *names)
 	return err || names->nr ? err : add_named(pushing, "@");
 }
 
-static int judge(struct pushing *pushing)
+static int judge_items(struct pushing *pushing)
 {
 	bool many = pushing->opts->all || pushing->opts->pinned;
 	int err = 0;
@@ -153,7 +152,7 @@ static void read_answer(struct push_result *out, const char *said)
 }
 
 /* What the other side does not have; of files that changed a little, git will send less. */
-static void weigh(struct pushing *pushing)
+static void weigh_items(struct pushing *pushing)
 {
 	struct store *store = pushing->session->store;
 	struct reach *reach = reach_new(store);
@@ -169,7 +168,7 @@ static void weigh(struct pushing *pushing)
 }
 
 /* As long as they are sent, limits spare them. What has gone by now is not among them. */
-static int hold_some(struct pushing *pushing, struct keepers_hold *holds, size_t from, size_t nr)
+static int hold_items(struct pushing *pushing, struct keepers_hold *holds, size_t from, size_t nr)
 {
 	int err = 0;
 
@@ -244,7 +243,7 @@ static int send_all(struct pushing *pushing, const char *head)
 
 		for (size_t i = 0; i < nr; i++)
 			holds[i] = (struct keepers_hold)KEEPERS_HOLD_INIT;
-		err = hold_some(pushing, holds, from, nr);
+		err = hold_items(pushing, holds, from, nr);
 		if (!err)
 			err = send_held(pushing, from, nr, from ? NULL : head);
 		for (size_t i = 0; i < nr; i++)
@@ -361,23 +360,15 @@ static int remove_or_retry(struct pruning *pruning)
 	return remove_due(pruning);
 }
 
-static int prune(struct strlist *out, struct pruning *pruning, bool dry_run)
+/* What is due was listed. */
+static int remove_listed(struct pruning *pruning)
 {
 	struct transport *transport = pruning->transport;
 	int err = 0;
 
-	list_due(pruning);
-	if (!pruning->specs.nr && !pruning->removed)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'",
-				     pruning->machine, transport->remote->name);
-	strlist_extend(out, &pruning->ids);
-	if (!err && !dry_run && pruning->specs.nr && !transport->scratch.path)
+	if (pruning->specs.nr && !transport->scratch.path)
 		err = transport_make_scratch(transport, true, false);
-	if (!err && !dry_run)
-		err = remove_or_retry(pruning);
-	strlist_release(&pruning->ids);
-	strlist_release(&pruning->specs);
-	return err;
+	return err ? err : remove_or_retry(pruning);
 }
 
 static int prune_removed(struct pushing *pushing)
@@ -388,13 +379,19 @@ static int prune_removed(struct pushing *pushing)
 	int err = audit_removed(&removed, pushing->session->store);
 
 	if (!err)
-		err = prune(&pushing->out->pruned, &pruning, pushing->opts->dry_run);
+		list_due(&pruning);
+	strlist_extend(&pushing->out->pruned, &pruning.ids);
+	if (!err && !pushing->opts->dry_run)
+		err = remove_listed(&pruning);
+	strlist_release(&pruning.ids);
+	strlist_release(&pruning.specs);
 	strlist_release(&removed);
 	return err;
 }
 
 int push_remove_machine(struct strlist *out, struct session *session,
-			const struct remotes_item *remote, const char *machine, bool dry_run)
+			const struct remotes_item *remote, const char *machine,
+			push_confirm_fn confirm)
 {
 	struct transport transport;
 	struct pruning pruning = { .transport = &transport, .machine = machine };
@@ -403,7 +400,17 @@ int push_remove_machine(struct strlist *out, struct session *session,
 	if (!err)
 		err = transport_refresh(&transport);
 	if (!err)
-		err = prune(out, &pruning, dry_run);
+		list_due(&pruning);
+	if (!err && !pruning.specs.nr)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'", machine,
+				     remote->name);
+	strlist_extend(out, &pruning.ids);
+	if (!err)
+		err = confirm(out, remote->name, machine);
+	if (!err)
+		err = remove_listed(&pruning);
+	strlist_release(&pruning.ids);
+	strlist_release(&pruning.specs);
 	transport_close(&transport);
 	return err;
 }
@@ -418,9 +425,9 @@ int push_to(struct push_result *out, struct transport *transport, const struct s
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = choose(&pushing, names);
+	err = choose_items(&pushing, names);
 	if (!err)
-		err = judge(&pushing);
+		err = judge_items(&pushing);
 	/* What is there need not be sent, nor what both sides have. */
 	if (!err)
 		err = transport_refresh(transport);
@@ -428,7 +435,7 @@ int push_to(struct push_result *out, struct transport *transport, const struct s
 		err = transport_find_common(transport);
 	if (!err) {
 		mark_there(&pushing, PUSH_SENT);
-		weigh(&pushing);
+		weigh_items(&pushing);
 		if (head || count_items(out, PUSH_SENT))
 			err = send_all(&pushing, head);
 	}

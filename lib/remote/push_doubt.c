@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/push.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"

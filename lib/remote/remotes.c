@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "remote/remotes.h"
+#include "remote/remote.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -85,7 +85,7 @@ char *remotes_shown(const char *url)
 
 /* --- in checkpoint/state --- */
 
-static void append(struct remotes *remotes, const char *name, const char *url, bool push_auto)
+static void add_item(struct remotes *remotes, const char *name, const char *url, bool push_auto)
 {
 	ALLOC_GROW(remotes->items, remotes->nr + 1, remotes->alloc);
 	remotes->items[remotes->nr++] =
@@ -107,7 +107,7 @@ int remotes_from_json(struct remotes *out, const json_t *array)
 		if (!name || !url || !json_is_boolean(push_auto) || !remotes_name_valid(name) ||
 		    !url_valid(url) || remotes_find(out, name))
 			break;
-		append(out, name, url, json_is_true(push_auto));
+		add_item(out, name, url, json_is_true(push_auto));
 	}
 	if (!array || (json_is_array(array) && i == json_array_size(array)))
 		return 0;
@@ -177,7 +177,7 @@ int remotes_add(struct session *session, const char *name, const char *url, bool
 	if (!err && remotes_find(&remotes, name))
 		err = ckpt_error_set(CKPT_EREFUSED, "there is already a remote '%s'", name);
 	if (!err) {
-		append(&remotes, name, url, push_auto);
+		add_item(&remotes, name, url, push_auto);
 		err = write_all(&remotes, session->store);
 	}
 	remotes_release(&remotes);
@@ -203,7 +203,7 @@ int remotes_of_project(char **url_out, struct session *session, const char *name
 	return err;
 }
 
-static int unknown(const struct remotes *remotes, const char *name)
+static int refuse_unknown(const struct remotes *remotes, const char *name)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND, "there is no remote '%s'%s", name,
 			      remotes->nr ? "; see 'git checkpoint remote list'"
@@ -216,16 +216,16 @@ int remotes_remove(struct session *session, const char *name)
 	int err;
 
 	if (!session->store)
-		return unknown(&remotes, name);
+		return refuse_unknown(&remotes, name);
 	err = store_lock(session->store, session->settings.lock_timeout);
 	if (err)
 		return err;
 	err = remotes_read(&remotes, session->store);
 	if (!err && !remotes_find(&remotes, name))
-		err = unknown(&remotes, name);
+		err = refuse_unknown(&remotes, name);
 	for (size_t i = 0; i < remotes.nr && !err; i++)
 		if (strcmp(remotes.items[i].name, name) != 0)
-			append(&left, remotes.items[i].name, remotes.items[i].url,
+			add_item(&left, remotes.items[i].name, remotes.items[i].url,
 			       remotes.items[i].push_auto);
 	if (!err)
 		err = write_all(&left, session->store);
@@ -239,7 +239,7 @@ int remotes_choose(const struct remotes_item **out, const struct remotes *remote
 {
 	if (name) {
 		*out = remotes_find(remotes, name);
-		return *out ? 0 : unknown(remotes, name);
+		return *out ? 0 : refuse_unknown(remotes, name);
 	}
 	if (remotes->nr == 1) {
 		*out = &remotes->items[0];
@@ -250,4 +250,14 @@ int remotes_choose(const struct remotes_item **out, const struct remotes *remote
 					    "checkpoint remote list'"
 					  : "there is no remote; 'git checkpoint remote add <name> "
 					    "<url>' adds one");
+}
+
+int remotes_choose_first(const struct remotes_item **out, struct strlist *rest,
+			 const struct remotes *remotes, const struct strlist *words)
+{
+	bool first = words->nr && remotes_find(remotes, words->items[0]);
+
+	for (size_t i = first; i < words->nr; i++)
+		strlist_add(rest, words->items[i]);
+	return remotes_choose(out, remotes, first ? words->items[0] : NULL);
 }

@@ -5,7 +5,6 @@
 #include "git/git.h"
 #include "record/record.h"
 #include "remote/incoming_internal.h"
-#include "remote/remotes.h"
 #include "session/session.h"
 #include "settings/settings.h"
 #include "store/store.h"
@@ -366,6 +365,21 @@ int transport_graft(struct transport *transport, const struct push_item *items, 
 	if (text.len)
 		err = fs_write_file(transport->session->store->dirfd, path, text.buf, text.len, 0600,
 				    FS_FAST);
+	strbuf_release(&text);
+	free(path);
+	return err;
+}
+
+int transport_write_haves(const struct scratch *scratch, const struct strlist *commits)
+{
+	char *path = xstrfmt("%s/packed-refs", scratch->name);
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	strbuf_addstr(&text, "# pack-refs with: peeled fully-peeled sorted \n");
+	for (size_t i = 0; i < commits->nr; i++)
+		strbuf_addf(&text, "%s refs/have/%08zu\n", commits->items[i], i);
+	err = fs_write_file(scratch->store->dirfd, path, text.buf, text.len, 0600, FS_FAST);
 	strbuf_release(&text);
 	free(path);
 	return err;

@@ -3,8 +3,7 @@
 #define CKPT_REMOTE_TRANSPORT_INTERNAL_H
 
 #include "base/base.h"
-#include "remote/fetch.h"
-#include "remote/push.h"
+#include "remote/remote.h"
 #include "store/store.h"
 
 struct ckpt_record;
@@ -76,6 +75,9 @@ int transport_graft(struct transport *transport, const struct push_item *items, 
 int transport_run(struct strbuf *out, struct transport *transport, const char *const words[],
 		  const struct strlist *specs);
 
+/** Let a fetch into that repository tell the other side that these commits (in hex) are here. */
+int transport_write_haves(const struct scratch *scratch, const struct strlist *commits);
+
 /** Whether that one is the newest of its machine. */
 bool transport_is_newest(const struct fetched_list *there, size_t at);
 
@@ -88,5 +90,19 @@ int push_to(struct push_result *out, struct transport *transport, const struct s
 /** It is known what is there. */
 int fetch_from(struct fetch_result *out, struct transport *transport, const struct strlist *names,
 	       bool all);
+
+/* --- push_doubt.c --- */
+
+/**
+ * Why a checkpoint should not leave this machine without being asked twice: a sentence that the
+ * caller frees, or NULL.
+ */
+int push_doubt(char **out, struct session *session, const struct ckpt_record *record);
+
+/**
+ * The same of the commit at its HEAD, with all that lead to it and that no remote has; `published`:
+ * there are none. `why` may be NULL: then only that is asked.
+ */
+int push_doubt_history(bool *published, char **why, struct session *session, const char *commit);
 
 #endif

@@ -189,6 +189,19 @@ test_shallow_clones() {
 	on two git fsck --strict
 }
 
+# A repository has names of one kind.
+test_sha256() {
+	machines
+	on one sh -e -c 'rm -rf .git; git init -q --object-format=sha256; git add .; git commit -q -m one; echo x >file'
+	on one git-checkpoint config -q project it
+	expect_exit 128 on one git-checkpoint handoff hub 2>"$T/err"
+	expect_grep 'has a SHA-256 name.*push it to a remote of the project' "$T/err"
+	expect_eq '' "$(hub_refs)"
+	on one git update-ref refs/remotes/origin/main HEAD
+	on one git-checkpoint handoff -q hub
+	expect_eq 1 "$(hub_refs | wc -l)"
+}
+
 # That it cannot be reached does not mean that it does not have the commit.
 test_why_a_commit_does_not_come() {
 	machines

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "remote/incoming_internal.h"
-#include "remote/remotes.h"
+#include "remote/remote.h"
 #include "settings/settings.h"
 
 static void try_list(const char *data, size_t size)
