@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/apply_internal.h"
+#include "restore/stage_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"

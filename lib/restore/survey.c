@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/survey_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "tree/tree.h"
