@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-enum { CONTEXT = 3 };
-
 /* git's own widths for a list of hunks. */
 enum { SUMMARY_NUMBERS = 20, SUMMARY_WIDTH = 80 };
 
@@ -119,72 +117,70 @@ static void index_lines(struct hunks *hunks)
 
 /* --- cutting --- */
 
-static void begin_hunk(struct hunks *out, const git_diff_hunk *from)
-{
-	struct hunk *hunk = insert_hunks(out, out->nr, 1);
-	const char *header = from->header, *end = header + from->header_len;
-	const char *extra = memmem(header, from->header_len, " @@", 3);
+/* No file has so many lines; sums of such numbers do not overflow. */
+#define MOST_LINES (1ULL << 48)
 
-	hunk->old_at = (size_t)from->old_start;
-	hunk->old_nr = (size_t)from->old_lines;
-	hunk->new_at = (size_t)from->new_start;
-	hunk->new_nr = (size_t)from->new_lines;
-	hunk->place = hunk->old_at - (hunk->old_nr ? 1 : 0);
-	if (extra)
-		strbuf_add(&hunk->extra, extra + 3, (size_t)(end - extra) - 3);
+static bool parse_number(size_t *out, const char **p)
+{
+	char *end = NULL;
+	unsigned long long number =
+		isdigit((unsigned char)**p) ? strtoull(*p, &end, 10) : ULLONG_MAX;
+
+	if (number > MOST_LINES)
+		return false;
+	*out = (size_t)number;
+	*p = end;
+	return true;
 }
 
-static int add_line(const git_diff_delta *delta, const git_diff_hunk *from,
-		     const git_diff_line *line, void *payload)
+static bool parse_range(size_t *at_out, const char **p, char sign)
 {
-	struct hunks *out = payload;
-	struct strbuf *text;
+	size_t nr;
 
-	(void)delta;
-	if (line->origin == GIT_DIFF_LINE_HUNK_HDR)
-		begin_hunk(out, from);
-	if (!out->nr)
-		return 0;
-	text = &out->items[out->nr - 1].text;
-	switch (line->origin) {
-	case GIT_DIFF_LINE_CONTEXT:
-	case GIT_DIFF_LINE_ADDITION:
-	case GIT_DIFF_LINE_DELETION:
-		strbuf_addch(text, line->origin);
-		strbuf_add(text, line->content, line->content_len);
-		if (text->buf[text->len - 1] != '\n')
-			strbuf_addch(text, '\n');
-		break;
-	case GIT_DIFF_LINE_CONTEXT_EOFNL:
-	case GIT_DIFF_LINE_ADD_EOFNL:
-	case GIT_DIFF_LINE_DEL_EOFNL:
-		strbuf_addstr(text, "\\ No newline at end of file\n");
-		break;
-	default: /* headers */
-		break;
-	}
-	return 0;
+	if (*(*p)++ != sign || !parse_number(at_out, p))
+		return false;
+	if (**p != ',')
+		return true;
+	(*p)++;
+	return parse_number(&nr, p);
 }
 
-int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *new, size_t new_len)
+/* The numbers of lines in it are not needed: the lines are counted. */
+static bool parse_header(struct hunk *hunk, const char *line, size_t len)
 {
-	git_patch *patch = NULL;
-	git_diff_options opts;
-	int rc = libgit2_begin();
+	const char *p = line + 3;
 
-	if (rc)
-		return rc;
+	if (strncmp(line, "@@ ", 3) || !parse_range(&hunk->old_at, &p, '-') || *p++ != ' ' ||
+	    !parse_range(&hunk->new_at, &p, '+') || strncmp(p, " @@", 3))
+		return false;
+	strbuf_reset(&hunk->extra);
+	strbuf_add(&hunk->extra, p + 3, len - (size_t)(p + 3 - line));
+	return true;
+}
+
+int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *text, size_t len)
+{
+	struct hunk *hunk = NULL;
+	size_t line;
+
 	out->old = old;
 	out->old_len = old_len;
 	index_lines(out);
-	libgit2.diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
-	opts.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
-	opts.context_lines = CONTEXT;
-	rc = libgit2.patch_from_buffers(&patch, old, old_len, NULL, new, new_len, NULL, &opts);
-	if (!rc)
-		rc = libgit2.patch_print(patch, add_line, out);
-	libgit2.patch_free(patch);
-	return rc ? libgit2_error(rc, "unable to compare two contents") : 0;
+	for (; len; text += line, len -= line) {
+		line = hunks_line_len(text, len);
+		if (*text != '@' && hunk) {
+			strbuf_add(&hunk->text, text, line);
+			continue;
+		}
+		hunk = insert_hunks(out, out->nr, 1);
+		if (!parse_header(hunk, text, line))
+			return ckpt_error_set(CKPT_ERROR, "this is not a patch");
+	}
+	for (size_t i = 0; i < out->nr; i++) {
+		count_lines(&out->items[i]);
+		out->items[i].place = out->items[i].old_at - (out->items[i].old_nr ? 1 : 0);
+	}
+	return 0;
 }
 
 /* --- showing --- */
@@ -426,47 +422,6 @@ int hunks_apply(struct strbuf *out, const struct hunks *hunks)
 }
 
 /* --- editing --- */
-
-/* No file has so many lines; sums of such numbers do not overflow. */
-#define MOST_LINES (1ULL << 48)
-
-static bool parse_number(size_t *out, const char **p)
-{
-	char *end = NULL;
-	unsigned long long number =
-		isdigit((unsigned char)**p) ? strtoull(*p, &end, 10) : ULLONG_MAX;
-
-	if (number > MOST_LINES)
-		return false;
-	*out = (size_t)number;
-	*p = end;
-	return true;
-}
-
-static bool parse_range(size_t *at_out, const char **p, char sign)
-{
-	size_t nr;
-
-	if (*(*p)++ != sign || !parse_number(at_out, p))
-		return false;
-	if (**p != ',')
-		return true;
-	(*p)++;
-	return parse_number(&nr, p);
-}
-
-/* The numbers of lines in it are not needed: the lines are counted. */
-static bool parse_header(struct hunk *hunk, const char *line, size_t len)
-{
-	const char *p = line + 3;
-
-	if (strncmp(line, "@@ ", 3) || !parse_range(&hunk->old_at, &p, '-') || *p++ != ' ' ||
-	    !parse_range(&hunk->new_at, &p, '+') || strncmp(p, " @@", 3))
-		return false;
-	strbuf_reset(&hunk->extra);
-	strbuf_add(&hunk->extra, p + 3, len - (size_t)(p + 3 - line));
-	return true;
-}
 
 /* What was edited, without comments; every line ends. */
 static void strip_comments(struct strbuf *out, const char *text, size_t len)

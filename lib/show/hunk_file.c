@@ -48,8 +48,11 @@ static void describe_directory(struct hunk_file *file)
 
 static int take_lines(struct hunk_file *file, size_t at)
 {
+	int err = hunks_cut(&file->hunks, file->old.buf, file->old.len, file->header.buf + at,
+			    file->header.len - at);
+
 	strbuf_setlen(&file->header, at);
-	return hunks_cut(&file->hunks, file->old.buf, file->old.len, file->new.buf, file->new.len);
+	return err;
 }
 
 /* The questions, of which the header so far is the whole patch. */
@@ -165,53 +168,14 @@ bool hunk_take(struct chosen *out, const struct hunk_file *file)
 
 /* --- printing --- */
 
-static const char *color_of(const char *line, bool in_lines)
-{
-	if (!in_lines)
-		return term_color(TERM_BOLD);
-	return *line == '-' ? term_color(TERM_RED) : *line == '+' ? term_color(TERM_GREEN) : "";
-}
-
-static void add_range(struct strbuf *out, const char *line, size_t len)
-{
-	const char *end = memmem(line + 3, len - 3, " @@", 3);
-	size_t range = end ? (size_t)(end + 3 - line) : len;
-
-	strbuf_addstr(out, term_color(TERM_CYAN));
-	strbuf_add(out, line, range);
-	strbuf_addstr(out, term_color(TERM_RESET));
-	strbuf_add(out, line + range, len - range);
-}
-
-static void add_line(struct strbuf *out, const char *line, size_t len, bool in_lines)
-{
-	const char *color = color_of(line, in_lines);
-	size_t end = len - (line[len - 1] == '\n');
-
-	strbuf_addstr(out, color);
-	strbuf_add(out, line, end);
-	if (*color)
-		strbuf_addstr(out, term_color(TERM_RESET));
-	strbuf_add(out, line + end, len - end);
-}
-
 void hunk_print(const char *text, size_t len)
 {
 	struct strbuf out = STRBUF_INIT;
-	bool in_lines = false;
 
-	while (len) {
-		size_t line = hunks_line_len(text, len);
-		bool range = line > 3 && !memcmp(text, "@@ ", 3);
-
-		in_lines = range || (in_lines && *text != 'd');
-		if (range)
-			add_range(&out, text, line);
-		else
-			add_line(&out, text, line, in_lines);
-		text += line;
-		len -= line;
-	}
+	if (*term_color(TERM_RED))
+		patch_color(&out, text, len);
+	else
+		strbuf_add(&out, text, len);
 	fwrite(out.buf, 1, out.len, stderr);
 	strbuf_release(&out);
 }
