@@ -263,28 +263,20 @@ static int exchange(struct apply *apply, const struct plan_action *action, const
 	return put_back(apply, action, swap_exchange, number, dirfd, name);
 }
 
-static int place(struct apply *apply, size_t index)
+/* PLAN_CREATE, PLAN_OVERWRITE or PLAN_REPLACE. */
+static int put_in_place(struct apply *apply, size_t index)
 {
 	const struct plan_action *action = &apply->plan->actions[index];
 	const char *name;
 	char number[32];
-	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err;
 	size_t changed = apply->out->changed.nr;
 
 	if (dirfd < 0)
 		return failed(action, "reach");
 	snprintf(number, sizeof(number), "%zu", index);
-	switch (action->kind) {
-	case PLAN_CREATE:
-		err = put_new(apply, action, number, dirfd, name);
-		break;
-	case PLAN_OVERWRITE:
-	case PLAN_REPLACE:
-		err = exchange(apply, action, number, dirfd, name);
-		break;
-	default:
-		break;
-	}
+	err = action->kind == PLAN_CREATE ? put_new(apply, action, number, dirfd, name)
+					  : exchange(apply, action, number, dirfd, name);
 	/* What was left as it is keeps its mode, too. */
 	if (!err && changed == apply->out->changed.nr && action->target->kind == WT_DIR &&
 	    !apply->stage->fixed_modes &&
@@ -450,7 +442,7 @@ int apply_run(struct apply_result *out, const struct apply_opts *opts)
 		if (kind == PLAN_CHMOD)
 			err = change_mode(&apply, &plan->actions[i]);
 		else if (kind < PLAN_REMOVE)
-			err = place(&apply, i);
+			err = put_in_place(&apply, i);
 	}
 	for (size_t i = 0; i < plan->nr && !err; i++)
 		if (plan->actions[i].kind >= PLAN_REMOVE)

@@ -21,20 +21,19 @@ void hunks_release(struct hunks *hunks)
 	memset(hunks, 0, sizeof(*hunks));
 }
 
-/* Make `nr` empty ones at index `at`. */
-static struct hunk *insert_hunks(struct hunks *hunks, size_t at, size_t nr)
+/* An empty one at index `at`. */
+static struct hunk *insert_hunk(struct hunks *hunks, size_t at)
 {
-	ALLOC_GROW(hunks->items, hunks->nr + nr, hunks->alloc);
-	memmove(hunks->items + at + nr, hunks->items + at, (hunks->nr - at) * sizeof(*hunks->items));
-	for (size_t i = at; i < at + nr; i++)
-		hunks->items[i] = (struct hunk){ .extra = STRBUF_INIT, .text = STRBUF_INIT };
-	hunks->nr += nr;
+	ALLOC_GROW(hunks->items, hunks->nr + 1, hunks->alloc);
+	memmove(hunks->items + at + 1, hunks->items + at, (hunks->nr - at) * sizeof(*hunks->items));
+	hunks->items[at] = (struct hunk){ .extra = STRBUF_INIT, .text = STRBUF_INIT };
+	hunks->nr++;
 	return hunks->items + at;
 }
 
 void hunks_add(struct hunks *out, enum hunk_kind kind, const char *text, size_t len)
 {
-	struct hunk *hunk = insert_hunks(out, out->nr, 1);
+	struct hunk *hunk = insert_hunk(out, out->nr);
 
 	hunk->kind = kind;
 	strbuf_add(&hunk->text, text, len);
@@ -172,7 +171,7 @@ int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *te
 			strbuf_add(&hunk->text, text, line);
 			continue;
 		}
-		hunk = insert_hunks(out, out->nr, 1);
+		hunk = insert_hunk(out, out->nr);
 		if (!parse_header(hunk, text, line))
 			return ckpt_error_set(CKPT_ERROR, "this is not a patch");
 	}
@@ -244,66 +243,55 @@ size_t hunks_pieces(const struct hunk *hunk)
 	return pieces;
 }
 
-/* Where in the text of a hunk a piece begins and ends, and the lines of both sides before it. */
-struct piece {
-	size_t start, end;
-	size_t old_before, new_before;
+/* Where in the text of a hunk a line begins, and the lines of both sides before it. */
+struct hunk_at {
+	size_t text, old_before, new_before;
 };
 
-static void find_pieces(struct piece *out, const struct hunk *hunk)
+/* The lines of a hunk from one place to another become the hunk at `at`. */
+static void put_piece(struct hunks *hunks, size_t at, const struct hunk *whole,
+		      const struct hunk_at *from, size_t end)
 {
-	struct piece here = { 0, 0, 0, 0 }, context = here;
-	struct hunk_line line;
-	size_t at = 0, nr = 0;
-	char last = ' ';
+	struct hunk *hunk = insert_hunk(hunks, at);
 
-	while (next_line(&line, &hunk->text, &at)) {
-		here.start = here.end;
-		here.end = at;
+	hunk->use = whole->use;
+	hunk->old_at = whole->old_at + from->old_before;
+	hunk->new_at = whole->new_at + from->new_before;
+	hunk->place = whole->place + from->old_before;
+	strbuf_add(&hunk->text, whole->text.buf + from->text, end - from->text);
+	count_lines(hunk);
+}
+
+void hunks_split(struct hunks *hunks, size_t at)
+{
+	struct hunk_at here = { 0, 0, 0 }, context = here, start = here;
+	struct hunk whole = hunks->items[at];
+	struct hunk_line line;
+	size_t first = at;
+	char last = ' ';
+	bool changed = false;
+
+	if (hunks_pieces(&whole) < 2)
+		return;
+	hunks->nr--;
+	memmove(hunks->items + at, hunks->items + at + 1, (hunks->nr - at) * sizeof(whole));
+	for (size_t next = 0; next_line(&line, &whole.text, &next); here.text = next) {
 		/* The context before a piece begins after the changes of the previous one. */
 		if (last != ' ' && line.sign == ' ')
 			context = here;
 		if (last == ' ' && line.sign != ' ') {
-			if (nr)
-				out[nr - 1].end = here.start;
-			out[nr++] = context;
+			if (changed)
+				put_piece(hunks, at++, &whole, &start, here.text);
+			start = context;
+			changed = true;
 		}
 		here.old_before += line.sign != '+';
 		here.new_before += line.sign != '-';
 		last = line.sign;
 	}
-	if (nr)
-		out[nr - 1].end = at;
-}
-
-void hunks_split(struct hunks *hunks, size_t at)
-{
-	size_t nr = hunks_pieces(&hunks->items[at]);
-	struct piece *pieces;
-	struct hunk whole;
-
-	if (nr < 2)
-		return;
-	pieces = xcalloc(nr, sizeof(*pieces));
-	whole = hunks->items[at];
-	find_pieces(pieces, &whole);
-	hunks->nr--;
-	memmove(hunks->items + at, hunks->items + at + 1, (hunks->nr - at) * sizeof(whole));
-	(void)insert_hunks(hunks, at, nr);
-	for (size_t i = 0; i < nr; i++) {
-		struct hunk *hunk = &hunks->items[at + i];
-
-		hunk->use = whole.use;
-		hunk->old_at = whole.old_at + pieces[i].old_before;
-		hunk->new_at = whole.new_at + pieces[i].new_before;
-		hunk->place = whole.place + pieces[i].old_before;
-		strbuf_add(&hunk->text, whole.text.buf + pieces[i].start,
-			   pieces[i].end - pieces[i].start);
-		count_lines(hunk);
-	}
-	strbuf_add(&hunks->items[at].extra, whole.extra.buf, whole.extra.len);
+	put_piece(hunks, at, &whole, &start, here.text);
+	strbuf_add(&hunks->items[first].extra, whole.extra.buf, whole.extra.len);
 	release_hunk(&whole);
-	free(pieces);
 }
 
 /* --- applying --- */

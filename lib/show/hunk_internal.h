@@ -45,20 +45,21 @@ enum hunk_change {
 
 /** What may become of one path. */
 struct hunk_file {
+	const struct choice *choice; /**< stays the caller's */
+	const char *path;
 	enum hunk_change change;
-	char *path;
 	unsigned old_mode, new_mode; /**< of the state hash; 0: nothing is there */
-	struct strbuf old, new;	     /**< contents; empty if they are not needed */
+	struct strbuf old, new;	     /**< contents; empty if they are too large */
 	struct strbuf header;	     /**< shown before the first question */
 	struct hunks hunks;	     /**< never empty */
 };
 
 /**
- * `in` is from the present state to what it may become. More than one: something of another kind
- * takes the place of the first, and the others are below it; that is one question. Call
+ * From the present state to what it may become. If something of another kind takes the place of
+ * it, what is below is part of the same question. CKPT_EREFUSED: it has changed. Call
  * hunk_file_release() in any case.
  */
-int hunk_file_init(struct hunk_file *out, const struct patch_input *in, size_t nr);
+int hunk_file_init(struct hunk_file *out, struct session *session, const struct choice *choice);
 void hunk_file_release(struct hunk_file *file);
 
 /** What was chosen: false if nothing was. `out` is zero, but for the choice. */
