@@ -423,9 +423,9 @@ void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
 static bool is_stored(struct store *store, int dirfd, const char *name, const struct stat *st)
 {
 	struct oid oid;
-	bool named = S_ISLNK(st->st_mode) ? displaced_name_link(&oid, dirfd, name)
-					  : S_ISREG(st->st_mode) &&
-						    displaced_name_file(&oid, dirfd, name);
+	bool named = S_ISLNK(st->st_mode)
+			     ? displaced_name_link(&oid, dirfd, name)
+			     : S_ISREG(st->st_mode) && displaced_name_file(&oid, dirfd, name);
 
 	return named && !objects_check(store, &oid);
 }

@@ -78,11 +78,11 @@ static bool next_line(struct hunk_line *out, const struct strbuf *text, size_t *
 		*out = (struct hunk_line){ '\0', line, len, line, len };
 	*at += len;
 	if (out->sign && len < left && line[len] == '\\') {
-		size_t mark = hunks_line_len(line + len, left - len);
+		size_t note = hunks_line_len(line + len, left - len);
 
 		out->len--;
-		out->raw_len += mark;
-		*at += mark;
+		out->raw_len += note;
+		*at += note;
 	}
 	return true;
 }

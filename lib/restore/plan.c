@@ -219,7 +219,7 @@ static int replace_below(struct planner *planner, const char *path, const struct
 }
 
 static int replace_entry(struct planner *planner, const char *path, const struct wt_entry *target,
-		   const struct wt_entry *current)
+			 const struct wt_entry *current)
 {
 	if (!compare_in_scope(planner->opts->paths, path))
 		return replace_below(planner, path, target, current);
@@ -278,7 +278,7 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 }
 
 static int visit_entry(struct compare_walk *walk, const char *dir, const struct wt_entry *target,
-		 const struct wt_entry *current)
+		       const struct wt_entry *current)
 {
 	struct planner *planner = walk->payload;
 	char *path = join_path(dir, target ? target : current);
@@ -309,7 +309,7 @@ static void remove_made(struct planner *planner)
 }
 
 static void list_made_below(struct strlist *out, const char *path, const struct wt_entry *target,
-		      const struct strlist *paths)
+			    const struct strlist *paths)
 {
 	if (target->kind != WT_DIR || compare_in_scope(paths, path) || !plan_concerns(paths, path))
 		return;
@@ -349,9 +349,10 @@ static int rows_by_path(const void *x, const void *y)
 int plan_make(struct plan *out, const struct plan_opts *opts)
 {
 	struct planner planner = { .plan = out, .opts = opts };
-	struct compare_walk walk = {
-		.before = opts->target, .after = opts->current, .fn = visit_entry, .payload = &planner
-	};
+	struct compare_walk walk = { .before = opts->target,
+				     .after = opts->current,
+				     .fn = visit_entry,
+				     .payload = &planner };
 	int err;
 
 	memset(out, 0, sizeof(*out));
@@ -372,7 +373,7 @@ int plan_make(struct plan *out, const struct plan_opts *opts)
 /* --- what goes or comes as a whole --- */
 
 static void note_whole_created(struct plan *plan, const char *path, const struct wt_entry *target,
-			 const struct strlist *paths)
+			       const struct strlist *paths)
 {
 	if (target->kind != WT_DIR || !plan_concerns(paths, path))
 		return;

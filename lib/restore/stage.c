@@ -28,8 +28,8 @@ struct items {
 struct filler {
 	struct stage *stage;
 	const struct stage_opts *opts;
-	struct items files; /* and links */
-	struct items dirs;  /* each after the one that contains it */
+	struct items files;	  /* and links */
+	struct items dirs;	  /* each after the one that contains it */
 	struct beneath_near near; /* for directories, which one thread makes */
 	bool sync_each;
 	atomic_size_t done;
@@ -90,13 +90,14 @@ static void release_items(struct items *items)
 }
 
 static int collect_entry(struct filler *filler, const char *staged, const char *path,
-		   const struct wt_entry *entry, const struct plan_action *action, bool top)
+			 const struct wt_entry *entry, const struct plan_action *action, bool top)
 {
 	int err = check_mode(filler->stage, path, entry);
 
 	if (err)
 		return err;
-	add_item(entry->kind == WT_DIR ? &filler->dirs : &filler->files, staged, entry, action, top);
+	add_item(entry->kind == WT_DIR ? &filler->dirs : &filler->files, staged, entry, action,
+		 top);
 	if (entry->kind != WT_DIR)
 		return 0;
 	if (beneath_mkdir(&filler->near, filler->stage->fd, staged, 0700) < 0)
@@ -235,7 +236,8 @@ static int write_item(size_t index, unsigned worker, void *payload)
 	err = item->entry->kind == WT_LINK ? write_link(filler, item) :
 					     write_file(filler, item, filler->sync_each);
 	if (!worker && filler->opts->progress)
-		filler->opts->progress("Writing", atomic_load(&filler->done), filler->files.nr, NULL);
+		filler->opts->progress("Writing", atomic_load(&filler->done), filler->files.nr,
+				       NULL);
 	atomic_fetch_add(&filler->done, 1);
 	return err;
 }
@@ -251,10 +253,12 @@ static int finish_dirs(struct filler *filler)
 			      : dir->top	 ? 0700
 						 : dir->entry->mode;
 
-		if (beneath_chmod_dir(&filler->near, stage->fd, dir->path, mode, filler->sync_each) < 0 &&
+		if (beneath_chmod_dir(&filler->near, stage->fd, dir->path, mode,
+				      filler->sync_each) < 0 &&
 		    !stage->fixed_modes)
-			return ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'",
-						dir->path, stage->name);
+			return ckpt_error_errno(
+				"unable to set the mode of the directory '%s' in '%s'", dir->path,
+				stage->name);
 	}
 	if (!filler->sync_each && syncfs(stage->fd) < 0)
 		return ckpt_error_errno("unable to sync the directory '%s'", stage->name);
@@ -263,12 +267,12 @@ static int finish_dirs(struct filler *filler)
 
 /* --- overlays --- */
 
-static bool fits_room(const struct wt_entry *entry, uint64_t room)
+static bool fits_in_room(const struct wt_entry *entry, uint64_t room)
 {
 	bool all = entry->kind != WT_FILE || entry->st.size <= room;
 
 	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && all; i++)
-		all = fits_room(&wt_entries(entry->dir)[i], room);
+		all = fits_in_room(&wt_entries(entry->dir)[i], room);
 	return all;
 }
 
@@ -291,7 +295,7 @@ static int check_room(const struct stage *stage, const struct plan *plan)
 			     action->kind == PLAN_REMOVE ||
 			     (action->kind == PLAN_CHMOD && action->current->kind == WT_FILE);
 
-		if (whole && !fits_room(action->current, room))
+		if (whole && !fits_in_room(action->current, room))
 			return ckpt_error_set(CKPT_EREFUSED,
 					      "not enough space to move '%s' if it is in a lower layer of "
 					      "the overlay, nothing was touched; use --force to try",

@@ -257,9 +257,12 @@ static const char *refusal_of(const struct asking *asking, char key)
 	static const struct {
 		const char *keys, *why;
 	} refusals[] = {
-		{ "kK", "No previous hunk" },	       { "jJ", "No next hunk" },
-		{ "g", "No other hunks to goto" },     { "/", "No other hunks to search" },
-		{ "s", "Sorry, cannot split this hunk" }, { "e", "Sorry, cannot edit this hunk" },
+		{ "kK", "No previous hunk" },
+		{ "jJ", "No next hunk" },
+		{ "g", "No other hunks to goto" },
+		{ "/", "No other hunks to search" },
+		{ "s", "Sorry, cannot split this hunk" },
+		{ "e", "Sorry, cannot edit this hunk" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
@@ -325,7 +328,8 @@ static bool is_decided(struct asking *asking)
 	       asking->hunks->items[asking->at].use != HUNK_UNDECIDED;
 }
 
-int hunk_ask(struct hunk_file *file, bool *quit_out)
+/* About each hunk; `*quit_out` is set if nothing more is to be asked, of other files either. */
+static int ask_hunks(struct hunk_file *file, bool *quit_out)
 {
 	struct asking asking = { .file = file, .hunks = &file->hunks };
 	struct strbuf answer = STRBUF_INIT;
@@ -379,7 +383,7 @@ static int ask_about(struct hunk_choice *out, bool *quit_out, struct session *se
 		return 0;
 	}
 	if (!err && file.hunks.nr)
-		err = hunk_ask(&file, quit_out);
+		err = ask_hunks(&file, quit_out);
 	if (!err)
 		keep_chosen(&out->chosen, &file);
 	hunk_file_release(&file);

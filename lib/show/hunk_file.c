@@ -154,7 +154,8 @@ void hunk_file_release(struct hunk_file *file)
 	hunks_release(&file->hunks);
 }
 
-static int add_patches(struct strbuf *out, struct session *session, const struct choice_parts *parts)
+static int add_patches(struct strbuf *out, struct session *session,
+		       const struct choice_parts *parts)
 {
 	const struct patch_opts opts = { .context = 3, .color = *term_color(TERM_RED) != '\0' };
 	struct strbuf old = STRBUF_INIT, new = STRBUF_INIT;

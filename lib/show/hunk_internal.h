@@ -65,12 +65,6 @@ void hunk_file_release(struct hunk_file *file);
 /** What was chosen: false if nothing was. `out` is zero, but for the choice. */
 bool hunk_take(struct chosen *out, const struct hunk_file *file);
 
-/**
- * Ask about each hunk. `*quit_out` is set if nothing more is to be asked, of
- * other files either. CKPT_ECANCELLED after a signal.
- */
-int hunk_ask(struct hunk_file *file, bool *quit_out);
-
 /** Print a part of a patch to stderr, coloured as git does it. */
 void hunk_print(const char *text, size_t len);
 

@@ -221,8 +221,8 @@ static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 }
 
 /* The labels and lines; `out` is left alone if only what is ignored differs. */
-static int print_lines(struct strbuf *out, const struct side *a,
-		       const struct side *b, const struct patch_opts *opts)
+static int print_lines(struct strbuf *out, const struct side *a, const struct side *b,
+		       const struct patch_opts *opts)
 {
 	struct strbuf lines = STRBUF_INIT;
 	git_patch *patch = NULL;
@@ -271,7 +271,8 @@ static int print_pair(struct strbuf *out, const struct patch_input *in, const st
 	return rc;
 }
 
-static int print_plain(struct strbuf *out, const struct patch_input *in, const struct patch_opts *opts)
+static int print_plain(struct strbuf *out, const struct patch_input *in,
+		       const struct patch_opts *opts)
 {
 	struct side a, b, none = { .present = false, .data = "" };
 	int rc;
