@@ -27,7 +27,7 @@ void env_restore_umask(void)
 		umask(given_umask);
 }
 
-void env_limit_path(void)
+static void limit_path(void)
 {
 	const char *path = getenv("PATH");
 	struct strbuf limited = STRBUF_INIT;
@@ -77,7 +77,7 @@ void env_scrub(void)
 		unsetenv(taken.items[i]);
 		*equals = '=';
 	}
-	env_limit_path();
+	limit_path();
 }
 
 static const char *find(const struct strlist *list, const char *name)

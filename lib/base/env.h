@@ -36,9 +36,6 @@ void env_restore_umask(void);
 /** In a child that runs a user's command: PATH as the caller gave it to us. */
 void env_restore_path(void);
 
-/** In a child that has env_given(), but whose program we look up: PATH as we use it. */
-void env_limit_path(void);
-
 /** The value that a GIT_* variable had, or NULL. */
 const char *env_git(const char *name);
 

@@ -140,6 +140,8 @@ static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
 	}
 	close(pipefd[0]);
 	status = spawn_wait(pid);
+	if (opts->status_out)
+		*opts->status_out = status;
 	if (stopped && cancel_check())
 		return CKPT_ECANCELLED;
 	if (stopped)

@@ -37,6 +37,7 @@ struct spawn_opts {
 	void *payload;		/**< of both */
 	uint64_t file_limit;	/**< no file that it writes gets larger; 0: no limit */
 	pid_t *pid_out;		/**< set when it has started; NULL: not wanted */
+	int *status_out;	/**< its exit status, if it was run; NULL: not wanted */
 };
 
 /** Like spawn_capture(), with more options; CKPT_ELOCKED if `stop` had it killed. */

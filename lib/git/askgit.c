@@ -43,19 +43,6 @@ static int check_dir(const char *dir, const char *name)
 	return err;
 }
 
-int askgit_check_ref(const char *commondir, const char *ref)
-{
-	int err = 0;
-
-	for (const char *slash = strchr(ref, '/'); slash && !err; slash = strchr(slash + 1, '/')) {
-		char *dir = xmemdupz(ref, (size_t)(slash - ref));
-
-		err = check_dir(commondir, dir);
-		free(dir);
-	}
-	return err;
-}
-
 /* `seen` are the directories already checked: they may borrow from each other. */
 static int check_borrowed(struct strlist *seen, const char *dir, int depth)
 {

@@ -27,12 +27,6 @@ int askgit_check_objects(const char *objects);
  */
 int askgit_check_loose(int objects_fd, const char *hex);
 
-/**
- * The same for a ref, and for all refs that git reads on the way to it: those in
- * the directories above it.
- */
-int askgit_check_ref(const char *commondir, const char *ref);
-
 /** gitrun() after that check; `how` must name the repository. */
 int askgit(struct strbuf *out, const struct gitrun *how, const char *const args[]);
 

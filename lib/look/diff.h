@@ -21,6 +21,7 @@ struct diff {
 	bool include_ignored, include_sensitive; /**< how it was scanned */
 	struct modes modes;         /**< of the worktree */
 	struct compare_list changes;
+	bool as_merge;	       /**< for renames: two empty files are not the same one */
 	bool stored;	       /**< all contents are in the store, although there is no `new` */
 	struct staged *staged; /**< of indexes, not of files */
 };

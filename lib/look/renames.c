@@ -19,6 +19,8 @@ enum {
 	MOST_PAIRS = 1000 * 1000,
 };
 
+#define EMPTY_BLOB "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+
 struct piece {
 	uint64_t hash;
 	size_t bytes;
@@ -59,11 +61,21 @@ static const char *base_name(const struct file *file)
 	return slash ? slash + 1 : file->change->path;
 }
 
-static void collect_files(struct files *out, struct compare_list *list, enum change_kind kind)
+static bool is_empty(const struct change *change)
+{
+	const struct oid *oid = change->kind == CHANGE_ADDED ? &change->new_oid : &change->old_oid;
+	char hex[OID_HEX + 1];
+
+	return !strcmp(oid_hex(hex, oid), EMPTY_BLOB);
+}
+
+static void collect_files(struct files *out, struct compare_list *list, enum change_kind kind,
+			  bool no_empty)
 {
 	out->items = xcalloc(list->nr + 1, sizeof(*out->items));
 	for (size_t i = 0; i < list->nr; i++)
-		if (list->items[i].kind == kind && !list->items[i].is_dir)
+		if (list->items[i].kind == kind && !list->items[i].is_dir &&
+		    !(no_empty && is_empty(&list->items[i])))
 			out->items[out->nr++].change = &list->items[i];
 }
 
@@ -415,8 +427,8 @@ int renames_find(struct diff *diff, unsigned least, bool *too_many_out)
 	int err = 0;
 
 	*too_many_out = false;
-	collect_files(&search.old, &diff->changes, CHANGE_DELETED);
-	collect_files(&search.new, &diff->changes, CHANGE_ADDED);
+	collect_files(&search.old, &diff->changes, CHANGE_DELETED, diff->as_merge);
+	collect_files(&search.new, &diff->changes, CHANGE_ADDED, diff->as_merge);
 	join_same(&search);
 	if (least < RENAMES_SCORE_MAX)
 		err = join_by_name(&search);

@@ -420,18 +420,14 @@ void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
 /* --- what is left of a restore that was interrupted --- */
 
 /* Read, not only looked up: what is displaced may be the last good copy. */
-static bool file_stored(struct store *store, int dirfd, const char *name)
+static bool is_stored(struct store *store, int dirfd, const char *name, const struct stat *st)
 {
 	struct oid oid;
+	bool named = S_ISLNK(st->st_mode)
+			     ? displaced_name_link(&oid, dirfd, name)
+			     : S_ISREG(st->st_mode) && displaced_name_file(&oid, dirfd, name);
 
-	return displaced_name_file(&oid, dirfd, name) && !objects_check(store, &oid);
-}
-
-static bool link_stored(struct store *store, int dirfd, const char *name)
-{
-	struct oid oid;
-
-	return displaced_name_link(&oid, dirfd, name) && !objects_check(store, &oid);
+	return named && !objects_check(store, &oid);
 }
 
 /* All but directories in `dirfd`; the names of these are put into `dirs_out`. */
@@ -450,10 +446,8 @@ static bool files_stored(struct strlist *dirs_out, struct store *store, int dirf
 			stored = false;
 		else if (S_ISDIR(st.st_mode))
 			strlist_add(dirs_out, name);
-		else if (S_ISLNK(st.st_mode))
-			stored = link_stored(store, dirfd, name);
 		else
-			stored = S_ISREG(st.st_mode) && file_stored(store, dirfd, name);
+			stored = is_stored(store, dirfd, name, &st);
 	}
 	strlist_release(&names);
 	return stored;
@@ -486,20 +480,8 @@ bool stage_is_stored(struct store *store, int stagefd, const char *name)
 
 	if (fstatat(stagefd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	if (S_ISDIR(st.st_mode))
-		return all_stored(store, stagefd, name, false);
-	return S_ISLNK(st.st_mode) ? link_stored(store, stagefd, name) :
-				     S_ISREG(st.st_mode) && file_stored(store, stagefd, name);
-}
-
-int stage_free(struct store *store, int rootfd, const char *name)
-{
-	struct stat st;
-
-	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !all_stored(store, rootfd, name, true))
-		return cancel_check();
-	return stage_dir_remove(store, rootfd, name);
+	return S_ISDIR(st.st_mode) ? all_stored(store, stagefd, name, false)
+				   : is_stored(store, stagefd, name, &st);
 }
 
 int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
@@ -528,9 +510,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 		return stage_dir_remove(store, rootfd, name);
 	/* Perhaps it is, but was not read to the end. */
 	err = cancel_check();
-	if (err)
-		return err;
-	return stage_rescue(rescued_out, store, rootfd, name);
+	return err || !rescued_out ? err : stage_rescue(rescued_out, store, rootfd, name);
 }
 
 /* A power cut can bring back a removed one; by then everything displaced was saved. */

@@ -94,12 +94,10 @@ int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, co
 /**
  * Remove what an interrupted restore left in its stage `name`. If it
  * holds something that no checkpoint has (written just before it was exchanged),
- * the directory gets a plain name instead, which is put into `rescued_out`.
+ * the directory gets a plain name instead, which is put into `rescued_out`; NULL: it stays as it
+ * is, which is for freeing space.
  */
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name);
-
-/** The same, but leave it as it is in that case: to free space. */
-int stage_free(struct store *store, int rootfd, const char *name);
 
 /**
  * Remove what restores of this store left that were killed before they touched

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/apply_internal.h"
+#include "restore/stage_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -31,7 +31,7 @@ struct apply {
 	size_t freed; /* what this many actions displaced is gone for good */
 };
 
-static int failed(const struct plan_action *action, const char *what)
+static int set_failed(const struct plan_action *action, const char *what)
 {
 	return ckpt_error_errno("unable to %s '%s'", what, action->path);
 }
@@ -132,8 +132,8 @@ static bool free_room(struct apply *apply, const struct plan_action *action)
 typedef int (*move_fn)(int fromfd, const char *from, int tofd, const char *to);
 
 /* Between the stage and the worktree, past read-only directories. */
-static int move(struct apply *apply, const struct plan_action *action, move_fn fn, int from,
-		const char *a, int to, const char *b, int dirfd)
+static int move_name(struct apply *apply, const struct plan_action *action, move_fn fn, int from,
+		     const char *a, int to, const char *b, int dirfd)
 {
 	int rc = fn(from, a, to, b);
 
@@ -143,16 +143,16 @@ static int move(struct apply *apply, const struct plan_action *action, move_fn f
 }
 
 /* Out of the worktree, or in exchange for something in the stage. */
-static int displace(struct apply *apply, const struct plan_action *action, move_fn fn, int dirfd,
-		    const char *name, const char *staged)
+static int displace_entry(struct apply *apply, const struct plan_action *action, move_fn fn,
+			  int dirfd, const char *name, const char *staged)
 {
 	int stagefd = apply->stage->fd;
-	int rc = move(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
+	int rc = move_name(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
 
 	/* A directory that changes its parent must be writable itself. */
 	if (rc < 0 && errno == EACCES && action->current->kind == WT_DIR &&
 	    !beneath_set_mode(dirfd, name, action->current->mode | 0700))
-		rc = move(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
+		rc = move_name(apply, action, fn, dirfd, name, stagefd, staged, dirfd);
 	return rc;
 }
 
@@ -186,10 +186,10 @@ static bool as_scanned(struct apply *apply, const char *staged, const struct pla
 static int put_new(struct apply *apply, const struct plan_action *action, const char *number,
 		   int dirfd, const char *name)
 {
-	if (move(apply, action, swap_put, apply->stage->fd, number, dirfd, name, dirfd) < 0) {
+	if (move_name(apply, action, swap_put, apply->stage->fd, number, dirfd, name, dirfd) < 0) {
 		if (errno == EEXIST)
 			return note_changed(apply, action);
-		return failed(action, "create");
+		return set_failed(action, "create");
 	}
 	return 0;
 }
@@ -204,15 +204,15 @@ static int left_alone(struct apply *apply, const struct plan_action *action)
 }
 
 /* It is in no checkpoint. */
-static int put_back(struct apply *apply, const struct plan_action *action, move_fn fn,
-		    const char *staged, int dirfd, const char *name)
+static int put_entry_back(struct apply *apply, const struct plan_action *action, move_fn fn,
+			  const char *staged, int dirfd, const char *name)
 {
 	if (fn(apply->stage->fd, staged, dirfd, name) < 0)
-		return failed(action, "put back");
+		return set_failed(action, "put back");
 	/* And once more: that is newer than what was just put back, which is kept. */
 	if (fn == swap_exchange && !stage_is_stored(apply->stage->store, apply->stage->fd, staged)) {
 		if (fn(apply->stage->fd, staged, dirfd, name) < 0)
-			return failed(action, "put back");
+			return set_failed(action, "put back");
 		note_late(apply, action, staged);
 		return left_alone(apply, action);
 	}
@@ -235,11 +235,11 @@ static int exchange_in_steps(struct apply *apply, const struct plan_action *acti
 	int saved;
 
 	snprintf(aside, sizeof(aside), "%s-old", number);
-	if (displace(apply, action, swap_put, dirfd, name, aside) < 0)
-		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
+	if (displace_entry(apply, action, swap_put, dirfd, name, aside) < 0)
+		return errno == ENOENT ? note_changed(apply, action) : set_failed(action, "write");
 	if (!as_scanned(apply, aside, action))
-		return put_back(apply, action, swap_put, aside, dirfd, name);
-	if (!move(apply, action, swap_put, stage->fd, number, dirfd, name, dirfd))
+		return put_entry_back(apply, action, swap_put, aside, dirfd, name);
+	if (!move_name(apply, action, swap_put, stage->fd, number, dirfd, name, dirfd))
 		return 0;
 	/* What was created there meanwhile stays; the old file is in the safety checkpoint. */
 	if (errno == EEXIST)
@@ -247,49 +247,41 @@ static int exchange_in_steps(struct apply *apply, const struct plan_action *acti
 	saved = errno;
 	(void)swap_put(stage->fd, aside, dirfd, name);
 	errno = saved;
-	return failed(action, "write");
+	return set_failed(action, "write");
 }
 
-static int exchange(struct apply *apply, const struct plan_action *action, const char *number,
-		    int dirfd, const char *name)
+static int exchange_entry(struct apply *apply, const struct plan_action *action, const char *number,
+			  int dirfd, const char *name)
 {
-	if (displace(apply, action, swap_exchange, dirfd, name, number) < 0) {
+	if (displace_entry(apply, action, swap_exchange, dirfd, name, number) < 0) {
 		if (swap_unknown(errno) || (errno == EXDEV && action->current->kind == WT_DIR))
 			return exchange_in_steps(apply, action, number, dirfd, name);
-		return errno == ENOENT ? note_changed(apply, action) : failed(action, "write");
+		return errno == ENOENT ? note_changed(apply, action) : set_failed(action, "write");
 	}
 	if (as_scanned(apply, number, action))
 		return 0;
-	return put_back(apply, action, swap_exchange, number, dirfd, name);
+	return put_entry_back(apply, action, swap_exchange, number, dirfd, name);
 }
 
-static int place(struct apply *apply, size_t index)
+/* PLAN_CREATE, PLAN_OVERWRITE or PLAN_REPLACE. */
+static int put_in_place(struct apply *apply, size_t index)
 {
 	const struct plan_action *action = &apply->plan->actions[index];
 	const char *name;
 	char number[32];
-	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err = 0;
+	int dirfd = beneath_open_parent(apply->stage->rootfd, action->path, &name), err;
 	size_t changed = apply->out->changed.nr;
 
 	if (dirfd < 0)
-		return failed(action, "reach");
+		return set_failed(action, "reach");
 	snprintf(number, sizeof(number), "%zu", index);
-	switch (action->kind) {
-	case PLAN_CREATE:
-		err = put_new(apply, action, number, dirfd, name);
-		break;
-	case PLAN_OVERWRITE:
-	case PLAN_REPLACE:
-		err = exchange(apply, action, number, dirfd, name);
-		break;
-	default:
-		break;
-	}
+	err = action->kind == PLAN_CREATE ? put_new(apply, action, number, dirfd, name)
+					  : exchange_entry(apply, action, number, dirfd, name);
 	/* What was left as it is keeps its mode, too. */
 	if (!err && changed == apply->out->changed.nr && action->target->kind == WT_DIR &&
 	    !apply->stage->fixed_modes &&
 	    beneath_set_mode(dirfd, name, action->target->mode) < 0)
-		err = failed(action, "set the mode of");
+		err = set_failed(action, "set the mode of");
 	close(dirfd);
 	return err;
 }
@@ -312,13 +304,13 @@ static int change_mode(struct apply *apply, const struct plan_action *action)
 	struct stat st;
 
 	if (dirfd < 0)
-		return failed(action, "reach");
+		return set_failed(action, "reach");
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !may_change(dirfd, name, &st, action))
 		err = left_alone(apply, action);
 	else if (beneath_set_mode(dirfd, name, action->target->mode) < 0 &&
 		 (!free_room(apply, action) ||
 		  beneath_set_mode(dirfd, name, action->target->mode) < 0))
-		err = failed(action, "set the mode of");
+		err = set_failed(action, "set the mode of");
 	close(dirfd);
 	return err;
 }
@@ -333,7 +325,7 @@ static int take_away(struct apply *apply, size_t index)
 
 	/* A directory that was not scanned goes if it can. */
 	if (dirfd < 0)
-		return errno == ENOENT || !action->current ? 0 : failed(action, "reach");
+		return errno == ENOENT || !action->current ? 0 : set_failed(action, "reach");
 	snprintf(number, sizeof(number), "%zu", index);
 	if (!action->current) {
 		(void)unlinkat(dirfd, name, AT_REMOVEDIR);
@@ -344,11 +336,11 @@ static int take_away(struct apply *apply, size_t index)
 			rc = unlinkat(dirfd, name, AT_REMOVEDIR);
 		/* Not empty: kept because of its contents. */
 		if (rc < 0 && errno != ENOTEMPTY && errno != EEXIST && errno != ENOENT && errno != EBUSY)
-			err = failed(action, "remove");
-	} else if (move(apply, action, renameat, dirfd, name, stage->fd, number, dirfd) < 0) {
-		err = errno == ENOENT ? 0 : failed(action, "remove");
+			err = set_failed(action, "remove");
+	} else if (move_name(apply, action, renameat, dirfd, name, stage->fd, number, dirfd) < 0) {
+		err = errno == ENOENT ? 0 : set_failed(action, "remove");
 	} else if (!as_scanned(apply, number, action)) {
-		err = put_back(apply, action, swap_put, number, dirfd, name);
+		err = put_entry_back(apply, action, swap_put, number, dirfd, name);
 	}
 	close(dirfd);
 	return err;
@@ -450,7 +442,7 @@ int apply_run(struct apply_result *out, const struct apply_opts *opts)
 		if (kind == PLAN_CHMOD)
 			err = change_mode(&apply, &plan->actions[i]);
 		else if (kind < PLAN_REMOVE)
-			err = place(&apply, i);
+			err = put_in_place(&apply, i);
 	}
 	for (size_t i = 0; i < plan->nr && !err; i++)
 		if (plan->actions[i].kind >= PLAN_REMOVE)

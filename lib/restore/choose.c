@@ -214,7 +214,7 @@ static size_t count_below(const struct wt_dir *dir)
 	return nr;
 }
 
-static bool all_still(const struct compose *compose, const struct choice *choice)
+static bool is_all_still(const struct compose *compose, const struct choice *choice)
 {
 	const struct choice_part *first = &choice->parts.items[0];
 	const struct wt_entry *now = compose_now(compose, first->path);
@@ -230,7 +230,7 @@ static bool all_still(const struct compose *compose, const struct choice *choice
 }
 
 /* `mode` are the permission bits, if it has any. */
-static void put_state(struct compose *compose, const struct choice_part *part, unsigned mode)
+static void put_new_state(struct compose *compose, const struct choice_part *part, unsigned mode)
 {
 	const struct choice_state *state = &part->new;
 
@@ -251,7 +251,8 @@ static void put_around(struct compose *compose, const struct choice *choice)
 
 	for (size_t i = 0; i < choice->around.nr; i++)
 		if (comes == (choice->around.items[i].new.mode != 0))
-			put_state(compose, &choice->around.items[i], choice->around.items[i].new.mode & 07777);
+			put_new_state(compose, &choice->around.items[i],
+				      choice->around.items[i].new.mode & 07777);
 }
 
 static void put_chosen(struct compose *compose, const struct chosen *chosen)
@@ -269,9 +270,10 @@ static void put_chosen(struct compose *compose, const struct chosen *chosen)
 		compose_set_mode(compose, path, chosen->mode & 07777);
 		break;
 	case CHOSEN_NEW:
-		put_state(compose, &choice->parts.items[0], chosen->mode & 07777);
+		put_new_state(compose, &choice->parts.items[0], chosen->mode & 07777);
 		for (size_t i = 1; i < choice->parts.nr; i++)
-			put_state(compose, &choice->parts.items[i], choice->parts.items[i].new.mode & 07777);
+			put_new_state(compose, &choice->parts.items[i],
+				      choice->parts.items[i].new.mode & 07777);
 		break;
 	}
 }
@@ -288,7 +290,7 @@ int choose_compose(struct compose *compose, void *payload)
 		free(why);
 	}
 	for (size_t i = 0; i < list->nr; i++) {
-		if (all_still(compose, list->items[i].choice))
+		if (is_all_still(compose, list->items[i].choice))
 			put_chosen(compose, &list->items[i]);
 		else
 			compose_conflict(compose, list->items[i].choice->parts.items[0].path,

@@ -367,7 +367,7 @@ static void sort_changes(struct compose *compose)
 }
 
 /* Make `root` of what was said, with every name and hash; nothing is written. */
-static int build(struct compose *compose)
+static int build_composed(struct compose *compose)
 {
 	int err = 0;
 
@@ -520,7 +520,7 @@ int restore_compose(struct restore *r)
 					.conflicts = &r->composed.conflicts };
 	err = r->opts->compose(r->compose, r->opts->compose_payload);
 	if (!err)
-		err = build(r->compose);
+		err = build_composed(r->compose);
 	if (!err && !*r->composed.id)
 		err = lookup_make_composed_id(r->composed.id, store, clock_now());
 	if (err)

@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 
-enum { CONTEXT = 3 };
-
 /* git's own widths for a list of hunks. */
 enum { SUMMARY_NUMBERS = 20, SUMMARY_WIDTH = 80 };
 
@@ -23,20 +21,19 @@ void hunks_release(struct hunks *hunks)
 	memset(hunks, 0, sizeof(*hunks));
 }
 
-/* Make `nr` empty ones at index `at`. */
-static struct hunk *insert_hunks(struct hunks *hunks, size_t at, size_t nr)
+/* An empty one at index `at`. */
+static struct hunk *insert_hunk(struct hunks *hunks, size_t at)
 {
-	ALLOC_GROW(hunks->items, hunks->nr + nr, hunks->alloc);
-	memmove(hunks->items + at + nr, hunks->items + at, (hunks->nr - at) * sizeof(*hunks->items));
-	for (size_t i = at; i < at + nr; i++)
-		hunks->items[i] = (struct hunk){ .extra = STRBUF_INIT, .text = STRBUF_INIT };
-	hunks->nr += nr;
+	ALLOC_GROW(hunks->items, hunks->nr + 1, hunks->alloc);
+	memmove(hunks->items + at + 1, hunks->items + at, (hunks->nr - at) * sizeof(*hunks->items));
+	hunks->items[at] = (struct hunk){ .extra = STRBUF_INIT, .text = STRBUF_INIT };
+	hunks->nr++;
 	return hunks->items + at;
 }
 
 void hunks_add(struct hunks *out, enum hunk_kind kind, const char *text, size_t len)
 {
-	struct hunk *hunk = insert_hunks(out, out->nr, 1);
+	struct hunk *hunk = insert_hunk(out, out->nr);
 
 	hunk->kind = kind;
 	strbuf_add(&hunk->text, text, len);
@@ -81,11 +78,11 @@ static bool next_line(struct hunk_line *out, const struct strbuf *text, size_t *
 		*out = (struct hunk_line){ '\0', line, len, line, len };
 	*at += len;
 	if (out->sign && len < left && line[len] == '\\') {
-		size_t mark = hunks_line_len(line + len, left - len);
+		size_t note = hunks_line_len(line + len, left - len);
 
 		out->len--;
-		out->raw_len += mark;
-		*at += mark;
+		out->raw_len += note;
+		*at += note;
 	}
 	return true;
 }
@@ -119,72 +116,70 @@ static void index_lines(struct hunks *hunks)
 
 /* --- cutting --- */
 
-static void begin_hunk(struct hunks *out, const git_diff_hunk *from)
-{
-	struct hunk *hunk = insert_hunks(out, out->nr, 1);
-	const char *header = from->header, *end = header + from->header_len;
-	const char *extra = memmem(header, from->header_len, " @@", 3);
+/* No file has so many lines; sums of such numbers do not overflow. */
+#define MOST_LINES (1ULL << 48)
 
-	hunk->old_at = (size_t)from->old_start;
-	hunk->old_nr = (size_t)from->old_lines;
-	hunk->new_at = (size_t)from->new_start;
-	hunk->new_nr = (size_t)from->new_lines;
-	hunk->place = hunk->old_at - (hunk->old_nr ? 1 : 0);
-	if (extra)
-		strbuf_add(&hunk->extra, extra + 3, (size_t)(end - extra) - 3);
+static bool parse_number(size_t *out, const char **p)
+{
+	char *end = NULL;
+	unsigned long long number =
+		isdigit((unsigned char)**p) ? strtoull(*p, &end, 10) : ULLONG_MAX;
+
+	if (number > MOST_LINES)
+		return false;
+	*out = (size_t)number;
+	*p = end;
+	return true;
 }
 
-static int add_line(const git_diff_delta *delta, const git_diff_hunk *from,
-		     const git_diff_line *line, void *payload)
+static bool parse_range(size_t *at_out, const char **p, char sign)
 {
-	struct hunks *out = payload;
-	struct strbuf *text;
+	size_t nr;
 
-	(void)delta;
-	if (line->origin == GIT_DIFF_LINE_HUNK_HDR)
-		begin_hunk(out, from);
-	if (!out->nr)
-		return 0;
-	text = &out->items[out->nr - 1].text;
-	switch (line->origin) {
-	case GIT_DIFF_LINE_CONTEXT:
-	case GIT_DIFF_LINE_ADDITION:
-	case GIT_DIFF_LINE_DELETION:
-		strbuf_addch(text, line->origin);
-		strbuf_add(text, line->content, line->content_len);
-		if (text->buf[text->len - 1] != '\n')
-			strbuf_addch(text, '\n');
-		break;
-	case GIT_DIFF_LINE_CONTEXT_EOFNL:
-	case GIT_DIFF_LINE_ADD_EOFNL:
-	case GIT_DIFF_LINE_DEL_EOFNL:
-		strbuf_addstr(text, "\\ No newline at end of file\n");
-		break;
-	default: /* headers */
-		break;
-	}
-	return 0;
+	if (*(*p)++ != sign || !parse_number(at_out, p))
+		return false;
+	if (**p != ',')
+		return true;
+	(*p)++;
+	return parse_number(&nr, p);
 }
 
-int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *new, size_t new_len)
+/* The numbers of lines in it are not needed: the lines are counted. */
+static bool parse_header(struct hunk *hunk, const char *line, size_t len)
 {
-	git_patch *patch = NULL;
-	git_diff_options opts;
-	int rc = libgit2_begin();
+	const char *p = line + 3;
 
-	if (rc)
-		return rc;
+	if (strncmp(line, "@@ ", 3) || !parse_range(&hunk->old_at, &p, '-') || *p++ != ' ' ||
+	    !parse_range(&hunk->new_at, &p, '+') || strncmp(p, " @@", 3))
+		return false;
+	strbuf_reset(&hunk->extra);
+	strbuf_add(&hunk->extra, p + 3, len - (size_t)(p + 3 - line));
+	return true;
+}
+
+int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *text, size_t len)
+{
+	struct hunk *hunk = NULL;
+	size_t line;
+
 	out->old = old;
 	out->old_len = old_len;
 	index_lines(out);
-	libgit2.diff_options_init(&opts, GIT_DIFF_OPTIONS_VERSION);
-	opts.flags = GIT_DIFF_FORCE_TEXT | GIT_DIFF_INDENT_HEURISTIC;
-	opts.context_lines = CONTEXT;
-	rc = libgit2.patch_from_buffers(&patch, old, old_len, NULL, new, new_len, NULL, &opts);
-	if (!rc)
-		rc = libgit2.patch_print(patch, add_line, out);
-	libgit2.patch_free(patch);
-	return rc ? libgit2_error(rc, "unable to compare two contents") : 0;
+	for (; len; text += line, len -= line) {
+		line = hunks_line_len(text, len);
+		if (*text != '@' && hunk) {
+			strbuf_add(&hunk->text, text, line);
+			continue;
+		}
+		hunk = insert_hunk(out, out->nr);
+		if (!parse_header(hunk, text, line))
+			return ckpt_error_set(CKPT_ERROR, "this is not a patch");
+	}
+	for (size_t i = 0; i < out->nr; i++) {
+		count_lines(&out->items[i]);
+		out->items[i].place = out->items[i].old_at - (out->items[i].old_nr ? 1 : 0);
+	}
+	return 0;
 }
 
 /* --- showing --- */
@@ -248,66 +243,55 @@ size_t hunks_pieces(const struct hunk *hunk)
 	return pieces;
 }
 
-/* Where in the text of a hunk a piece begins and ends, and the lines of both sides before it. */
-struct piece {
-	size_t start, end;
-	size_t old_before, new_before;
+/* Where in the text of a hunk a line begins, and the lines of both sides before it. */
+struct hunk_at {
+	size_t text, old_before, new_before;
 };
 
-static void find_pieces(struct piece *out, const struct hunk *hunk)
+/* The lines of a hunk from one place to another become the hunk at `at`. */
+static void put_piece(struct hunks *hunks, size_t at, const struct hunk *whole,
+		      const struct hunk_at *from, size_t end)
 {
-	struct piece here = { 0, 0, 0, 0 }, context = here;
-	struct hunk_line line;
-	size_t at = 0, nr = 0;
-	char last = ' ';
+	struct hunk *hunk = insert_hunk(hunks, at);
 
-	while (next_line(&line, &hunk->text, &at)) {
-		here.start = here.end;
-		here.end = at;
+	hunk->use = whole->use;
+	hunk->old_at = whole->old_at + from->old_before;
+	hunk->new_at = whole->new_at + from->new_before;
+	hunk->place = whole->place + from->old_before;
+	strbuf_add(&hunk->text, whole->text.buf + from->text, end - from->text);
+	count_lines(hunk);
+}
+
+void hunks_split(struct hunks *hunks, size_t at)
+{
+	struct hunk_at here = { 0, 0, 0 }, context = here, start = here;
+	struct hunk whole = hunks->items[at];
+	struct hunk_line line;
+	size_t first = at;
+	char last = ' ';
+	bool changed = false;
+
+	if (hunks_pieces(&whole) < 2)
+		return;
+	hunks->nr--;
+	memmove(hunks->items + at, hunks->items + at + 1, (hunks->nr - at) * sizeof(whole));
+	for (size_t next = 0; next_line(&line, &whole.text, &next); here.text = next) {
 		/* The context before a piece begins after the changes of the previous one. */
 		if (last != ' ' && line.sign == ' ')
 			context = here;
 		if (last == ' ' && line.sign != ' ') {
-			if (nr)
-				out[nr - 1].end = here.start;
-			out[nr++] = context;
+			if (changed)
+				put_piece(hunks, at++, &whole, &start, here.text);
+			start = context;
+			changed = true;
 		}
 		here.old_before += line.sign != '+';
 		here.new_before += line.sign != '-';
 		last = line.sign;
 	}
-	if (nr)
-		out[nr - 1].end = at;
-}
-
-void hunks_split(struct hunks *hunks, size_t at)
-{
-	size_t nr = hunks_pieces(&hunks->items[at]);
-	struct piece *pieces;
-	struct hunk whole;
-
-	if (nr < 2)
-		return;
-	pieces = xcalloc(nr, sizeof(*pieces));
-	whole = hunks->items[at];
-	find_pieces(pieces, &whole);
-	hunks->nr--;
-	memmove(hunks->items + at, hunks->items + at + 1, (hunks->nr - at) * sizeof(whole));
-	(void)insert_hunks(hunks, at, nr);
-	for (size_t i = 0; i < nr; i++) {
-		struct hunk *hunk = &hunks->items[at + i];
-
-		hunk->use = whole.use;
-		hunk->old_at = whole.old_at + pieces[i].old_before;
-		hunk->new_at = whole.new_at + pieces[i].new_before;
-		hunk->place = whole.place + pieces[i].old_before;
-		strbuf_add(&hunk->text, whole.text.buf + pieces[i].start,
-			   pieces[i].end - pieces[i].start);
-		count_lines(hunk);
-	}
-	strbuf_add(&hunks->items[at].extra, whole.extra.buf, whole.extra.len);
+	put_piece(hunks, at, &whole, &start, here.text);
+	strbuf_add(&hunks->items[first].extra, whole.extra.buf, whole.extra.len);
 	release_hunk(&whole);
-	free(pieces);
 }
 
 /* --- applying --- */
@@ -426,47 +410,6 @@ int hunks_apply(struct strbuf *out, const struct hunks *hunks)
 }
 
 /* --- editing --- */
-
-/* No file has so many lines; sums of such numbers do not overflow. */
-#define MOST_LINES (1ULL << 48)
-
-static bool parse_number(size_t *out, const char **p)
-{
-	char *end = NULL;
-	unsigned long long number =
-		isdigit((unsigned char)**p) ? strtoull(*p, &end, 10) : ULLONG_MAX;
-
-	if (number > MOST_LINES)
-		return false;
-	*out = (size_t)number;
-	*p = end;
-	return true;
-}
-
-static bool parse_range(size_t *at_out, const char **p, char sign)
-{
-	size_t nr;
-
-	if (*(*p)++ != sign || !parse_number(at_out, p))
-		return false;
-	if (**p != ',')
-		return true;
-	(*p)++;
-	return parse_number(&nr, p);
-}
-
-/* The numbers of lines in it are not needed: the lines are counted. */
-static bool parse_header(struct hunk *hunk, const char *line, size_t len)
-{
-	const char *p = line + 3;
-
-	if (strncmp(line, "@@ ", 3) || !parse_range(&hunk->old_at, &p, '-') || *p++ != ' ' ||
-	    !parse_range(&hunk->new_at, &p, '+') || strncmp(p, " @@", 3))
-		return false;
-	strbuf_reset(&hunk->extra);
-	strbuf_add(&hunk->extra, p + 3, len - (size_t)(p + 3 - line));
-	return true;
-}
 
 /* What was edited, without comments; every line ends. */
 static void strip_comments(struct strbuf *out, const char *text, size_t len)

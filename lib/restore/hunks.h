@@ -44,8 +44,8 @@ struct hunks {
 
 void hunks_release(struct hunks *hunks);
 
-/** Append the hunks between two contents, with three lines of context. */
-int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *new, size_t new_len);
+/** Append the hunks of a patch of `old`, whose text begins with the header of the first. */
+int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *text, size_t len);
 
 /** Append one that is shown as this text; its kind is not HUNK_LINES. */
 void hunks_add(struct hunks *out, enum hunk_kind kind, const char *text, size_t len);

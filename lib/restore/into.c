@@ -28,8 +28,8 @@ void into_result_release(struct into_result *result)
 	memset(result, 0, sizeof(*result));
 }
 
-static void init(struct into *into, struct into_result *out, struct session *session,
-		 const struct into_opts *opts)
+static void init_into(struct into *into, struct into_result *out, struct session *session,
+		      const struct into_opts *opts)
 {
 	memset(out, 0, sizeof(*out));
 	memset(into, 0, sizeof(*into));
@@ -44,7 +44,7 @@ static void init(struct into *into, struct into_result *out, struct session *ses
 		strlist_release(&into->paths);
 }
 
-static void release(struct into *into)
+static void release_into(struct into *into)
 {
 	into_write_release(into);
 	into_git_release(&into->git);
@@ -444,7 +444,7 @@ static int sync_copy(struct into *into)
 	return 0;
 }
 
-/* Remove the mark: it is finished. */
+/* Remove the marker: it is finished. */
 static int finish_destination(struct into *into)
 {
 	if (unlinkat(into->fd, into->marker, 0) < 0 && errno != ENOENT)
@@ -499,7 +499,7 @@ static int check_paths(struct into *into)
 }
 
 /* Everything up to the point where something is written. */
-static int prepare(struct into *into)
+static int prepare_copy(struct into *into)
 {
 	int err = open_target(into);
 
@@ -546,7 +546,7 @@ static int write_and_verify(struct into *into)
 	return err;
 }
 
-static int carry_out(struct into *into)
+static int make_copy(struct into *into)
 {
 	int err = take_destination(into);
 
@@ -579,7 +579,7 @@ static void add_to_log(const struct into *into)
 	free(where);
 }
 
-static int explain(const struct into *into, int err)
+static int explain_failure(const struct into *into, int err)
 {
 	if (err == CKPT_ECANCELLED)
 		return ckpt_error_set(err, "interrupted; the same command continues the copy in '%s'",
@@ -593,21 +593,21 @@ int into_run(struct into_result *out, struct session *session, const struct into
 	struct into into;
 	int err;
 
-	init(&into, out, session, opts);
-	err = prepare(&into);
+	init_into(&into, out, session, opts);
+	err = prepare_copy(&into);
 	if (!err)
-		err = carry_out(&into);
+		err = make_copy(&into);
 	if (err) {
 		char *kept = ckpt_error_keep();
 
 		leave_destination(&into);
 		err = ckpt_error_put_back(err, kept);
 		if (into.begun && !opts->passing && err != CKPT_EREFUSED && err != CKPT_ELOCKED)
-			err = explain(&into, err);
+			err = explain_failure(&into, err);
 	} else if (!opts->passing) {
 		add_to_log(&into);
 	}
-	release(&into);
+	release_into(&into);
 	if (err)
 		into_result_release(out);
 	return err;

@@ -180,32 +180,14 @@ int into_check_left(struct into *into)
 	return err;
 }
 
-/* Whether the file has the contents; of one with other names the mode must stay. */
-static bool has_contents(int fd, struct digest *sha1, const struct oid *oid)
+/* If it has the contents; of one with other names the mode must stay. */
+static bool keep_file(int dirfd, const struct wt_entry *entry, struct stat *st)
 {
-	unsigned char *buf;
-	struct stat st;
-	struct oid found = { { 0 } };
-	char header[64];
-	ssize_t n;
-
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink != 1)
-		return false;
-	buf = xmalloc(FS_CHUNK);
-	hash_begin(sha1);
-	hash_update(sha1, header,
-		    hash_object_header(header, "blob", (unsigned long long)st.st_size));
-	while ((n = fs_read_full(fd, buf, FS_CHUNK)) > 0)
-		hash_update(sha1, buf, (size_t)n);
-	hash_end(sha1, found.id);
-	free(buf);
-	return !n && oid_equal(&found, oid);
-}
-
-static bool keep_file(int dirfd, const struct wt_entry *entry, struct digest *sha1)
-{
-	int fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool kept = fd >= 0 && has_contents(fd, sha1, &entry->oid) && !fchmod(fd, entry->mode);
+	int fd = fs_open_regular(st, dirfd, entry->name, O_NOFOLLOW);
+	struct oid found;
+	bool kept = fd >= 0 && st->st_nlink == 1 &&
+		    displaced_name_file(&found, dirfd, entry->name) &&
+		    oid_equal(&found, &entry->oid) && !fchmod(fd, entry->mode);
 
 	fs_close(fd);
 	return kept;
@@ -427,11 +409,8 @@ static bool clone_file(struct clones *clones, int fd, const struct oid *oid, uin
 
 struct writer {
 	struct into *into;
-	struct tools {
-		struct beneath_near near;
-		struct digest *sha1;
-	} *tools; /* one for each thread */
 	unsigned threads;
+	struct beneath_near *near; /* one for each thread */
 	struct clones clones;
 	atomic_size_t files, cloned;
 	atomic_ullong bytes;
@@ -468,8 +447,8 @@ static int write_link(struct writer *writer, int dirfd, const struct wt_entry *e
 	return err;
 }
 
-static int write_entry(struct writer *writer, struct tools *tools, int dirfd,
-		       const struct wt_dir *dir, const struct wt_entry *entry)
+static int write_entry(struct writer *writer, int dirfd, const struct wt_dir *dir,
+		       const struct wt_entry *entry)
 {
 	int err = cancel_check();
 
@@ -478,9 +457,8 @@ static int write_entry(struct writer *writer, struct tools *tools, int dirfd,
 	if (writer->into->left) {
 		struct stat st;
 
-		if (entry->kind == WT_FILE && keep_file(dirfd, entry, tools->sha1)) {
-			if (!fstatat(dirfd, entry->name, &st, AT_SYMLINK_NOFOLLOW))
-				atomic_fetch_add(&writer->bytes, (unsigned long long)st.st_size);
+		if (entry->kind == WT_FILE && keep_file(dirfd, entry, &st)) {
+			atomic_fetch_add(&writer->bytes, (unsigned long long)st.st_size);
 			return 0;
 		}
 		/* What this process wrote itself may come from a live file that changed. */
@@ -503,8 +481,7 @@ static int write_batch(size_t index, unsigned worker, void *payload)
 	struct writer *writer = payload;
 	struct into *into = writer->into;
 	const struct into_batch *batch = &into->batches[index];
-	struct tools *tools = &writer->tools[worker];
-	int err = 0, fd = beneath_open_near(&tools->near, into->fd, batch->dir->path,
+	int err = 0, fd = beneath_open_near(&writer->near[worker], into->fd, batch->dir->path,
 					    O_RDONLY | O_DIRECTORY);
 
 	if (fd < 0)
@@ -514,7 +491,7 @@ static int write_batch(size_t index, unsigned worker, void *payload)
 
 		if (entry->kind == WT_DIR || !has_entry(into, batch->dir->path, entry))
 			continue;
-		err = write_entry(writer, tools, fd, batch->dir, entry);
+		err = write_entry(writer, fd, batch->dir, entry);
 		atomic_fetch_add(&writer->files, 1);
 	}
 	close(fd);
@@ -530,20 +507,16 @@ static void open_writer(struct writer *writer, struct into *into)
 	writer->into = into;
 	writer->clones.rootfd = -1;
 	writer->threads = into->session->threads ? into->session->threads : 1;
-	writer->tools = xcalloc(writer->threads, sizeof(*writer->tools));
-	for (unsigned i = 0; i < writer->threads; i++)
-		writer->tools[i].sha1 = hash_new(HASH_SHA1);
+	writer->near = xcalloc(writer->threads, sizeof(*writer->near));
 	if (!into->no_clones)
 		open_clones(&writer->clones, into);
 }
 
 static void close_writer(struct writer *writer)
 {
-	for (unsigned i = 0; i < writer->threads; i++) {
-		beneath_near_release(&writer->tools[i].near);
-		hash_free(writer->tools[i].sha1);
-	}
-	free(writer->tools);
+	for (unsigned i = 0; i < writer->threads; i++)
+		beneath_near_release(&writer->near[i]);
+	free(writer->near);
 	close_clones(&writer->clones);
 }
 

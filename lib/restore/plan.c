@@ -36,9 +36,9 @@ bool plan_is_empty(const struct plan *plan)
 	return !plan->nr && !plan->captures.nr;
 }
 
-static char *join(const char *dir, const struct wt_entry *entry)
+static char *join_path(const char *dir, const struct wt_entry *entry)
 {
-	/* cppcheck-suppress ctunullpointer ; in visit() one of the two always exists */
+	/* cppcheck-suppress ctunullpointer ; in visit_entry() one of the two always exists */
 	return xstrfmt("%s%s%s", dir, *dir ? "/" : "", entry->name);
 }
 
@@ -122,7 +122,7 @@ bool plan_concerns(const struct strlist *paths, const char *path)
 	return compare_in_scope(paths, path) || pathset_reaches(paths, path);
 }
 
-static bool concerned(const struct planner *planner, const char *path)
+static bool is_concerned(const struct planner *planner, const char *path)
 {
 	return plan_concerns(planner->opts->paths, path);
 }
@@ -143,9 +143,9 @@ static int create_rows(struct planner *planner, const char *path, const struct w
 	}
 	err = compare_load(planner->opts->target, entry->dir);
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
-		char *child = join(path, &wt_entries(entry->dir)[i]);
+		char *child = join_path(path, &wt_entries(entry->dir)[i]);
 
-		if (concerned(planner, child)) {
+		if (is_concerned(planner, child)) {
 			err = create_rows(planner, child, &wt_entries(entry->dir)[i]);
 			empty = false;
 		}
@@ -157,7 +157,7 @@ static int create_rows(struct planner *planner, const char *path, const struct w
 	return err;
 }
 
-static int create(struct planner *planner, const char *path, const struct wt_entry *target)
+static int create_entry(struct planner *planner, const char *path, const struct wt_entry *target)
 {
 	add_action(planner, PLAN_CREATE, path, target, NULL);
 	return create_rows(planner, path, target);
@@ -174,7 +174,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 	bool all_gone = true;
 
 	*gone = false;
-	if (opts->no_delete || !concerned(planner, path))
+	if (opts->no_delete || !is_concerned(planner, path))
 		return;
 	if (why) {
 		add_kept(planner->plan, path, why);
@@ -190,7 +190,7 @@ static void remove_entry(struct planner *planner, const char *path, const struct
 		return;
 	}
 	for (size_t i = 0; i < current->dir->nr; i++) {
-		char *child = join(path, &wt_entries(current->dir)[i]);
+		char *child = join_path(path, &wt_entries(current->dir)[i]);
 		bool child_gone;
 
 		remove_entry(planner, child, &wt_entries(current->dir)[i], &child_gone);
@@ -218,8 +218,8 @@ static int replace_below(struct planner *planner, const char *path, const struct
 				 current->kind == WT_DIR ? current->dir : &nothing);
 }
 
-static int replace(struct planner *planner, const char *path, const struct wt_entry *target,
-		   const struct wt_entry *current)
+static int replace_entry(struct planner *planner, const char *path, const struct wt_entry *target,
+			 const struct wt_entry *current)
 {
 	if (!compare_in_scope(planner->opts->paths, path))
 		return replace_below(planner, path, target, current);
@@ -249,7 +249,7 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 	bool mine = compare_in_scope(planner->opts->paths, path);
 
 	if (target->kind != current->kind)
-		return replace(planner, path, target, current);
+		return replace_entry(planner, path, target, current);
 	if (target->kind == WT_DIR) {
 		if (mine && target->mode != current->mode && !current->dir->outside) {
 			add_action(planner, PLAN_CHMOD, path, target, current);
@@ -277,18 +277,18 @@ static int both_entries(struct planner *planner, const char *path, const struct 
 	return 0;
 }
 
-static int visit(struct compare_walk *walk, const char *dir, const struct wt_entry *target,
-		 const struct wt_entry *current)
+static int visit_entry(struct compare_walk *walk, const char *dir, const struct wt_entry *target,
+		       const struct wt_entry *current)
 {
 	struct planner *planner = walk->payload;
-	char *path = join(dir, target ? target : current);
+	char *path = join_path(dir, target ? target : current);
 	bool gone;
 	int err = 0;
 
-	if (!concerned(planner, path))
+	if (!is_concerned(planner, path))
 		;
 	else if (!current)
-		err = create(planner, path, target);
+		err = create_entry(planner, path, target);
 	else if (!target)
 		remove_entry(planner, path, current, &gone);
 	else
@@ -308,16 +308,16 @@ static void remove_made(struct planner *planner)
 		add_action(planner, PLAN_RMDIR, made->items[i], NULL, NULL);
 }
 
-static void list_made(struct strlist *out, const char *path, const struct wt_entry *target,
-		      const struct strlist *paths)
+static void list_made_below(struct strlist *out, const char *path, const struct wt_entry *target,
+			    const struct strlist *paths)
 {
 	if (target->kind != WT_DIR || compare_in_scope(paths, path) || !plan_concerns(paths, path))
 		return;
 	strlist_add(out, path);
 	for (size_t i = 0; i < target->dir->nr; i++) {
-		char *child = join(path, &wt_entries(target->dir)[i]);
+		char *child = join_path(path, &wt_entries(target->dir)[i]);
 
-		list_made(out, child, &wt_entries(target->dir)[i], paths);
+		list_made_below(out, child, &wt_entries(target->dir)[i], paths);
 		free(child);
 	}
 }
@@ -326,7 +326,7 @@ void plan_list_made(struct strlist *out, const struct plan *plan, const struct s
 {
 	for (size_t i = 0; i < plan->nr; i++)
 		if (plan->actions[i].kind == PLAN_CREATE)
-			list_made(out, plan->actions[i].path, plan->actions[i].target, paths);
+			list_made_below(out, plan->actions[i].path, plan->actions[i].target, paths);
 	strlist_sort_unique(out);
 }
 
@@ -349,9 +349,10 @@ static int rows_by_path(const void *x, const void *y)
 int plan_make(struct plan *out, const struct plan_opts *opts)
 {
 	struct planner planner = { .plan = out, .opts = opts };
-	struct compare_walk walk = {
-		.before = opts->target, .after = opts->current, .fn = visit, .payload = &planner
-	};
+	struct compare_walk walk = { .before = opts->target,
+				     .after = opts->current,
+				     .fn = visit_entry,
+				     .payload = &planner };
 	int err;
 
 	memset(out, 0, sizeof(*out));
@@ -367,4 +368,142 @@ int plan_make(struct plan *out, const struct plan_opts *opts)
 	if (out->rows_nr)
 		qsort(out->rows, out->rows_nr, sizeof(*out->rows), rows_by_path);
 	return 0;
+}
+
+/* --- what goes or comes as a whole --- */
+
+static void note_whole_created(struct plan *plan, const char *path, const struct wt_entry *target,
+			       const struct strlist *paths)
+{
+	if (target->kind != WT_DIR || !plan_concerns(paths, path))
+		return;
+	if (compare_in_scope(paths, path))
+		strlist_add(&plan->whole, path);
+	for (size_t i = 0; i < target->dir->nr; i++) {
+		char *child = xstrfmt("%s/%s", path, wt_entries(target->dir)[i].name);
+
+		note_whole_created(plan, child, &wt_entries(target->dir)[i], paths);
+		free(child);
+	}
+}
+
+/* Something was kept after the directory had been found to go. */
+static void drop_keepers(struct plan *plan)
+{
+	struct strlist kept = STRLIST_INIT;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < plan->kept_nr; i++)
+		strlist_add(&kept, plan->kept[i].path);
+	strlist_sort_unique(&kept);
+	for (size_t i = 0; i < plan->whole.nr; i++) {
+		char *dir = plan->whole.items[i];
+
+		if (pathset_has(&kept, dir) || pathset_reaches(&kept, dir))
+			free(dir);
+		else
+			plan->whole.items[nr++] = dir;
+	}
+	plan->whole.nr = nr;
+	strlist_release(&kept);
+}
+
+void plan_note_whole(struct plan *plan, const struct strlist *paths)
+{
+	strlist_release(&plan->whole);
+	strlist_extend(&plan->whole, &plan->emptied);
+	for (size_t i = 0; i < plan->nr; i++) {
+		const struct plan_action *action = &plan->actions[i];
+
+		/* What an earlier restore made goes only if it happens to be empty. */
+		if (action->kind == PLAN_RMDIR && action->current)
+			strlist_add(&plan->whole, action->path);
+		else if (action->kind == PLAN_CREATE)
+			note_whole_created(plan, action->path, action->target, paths);
+	}
+	strlist_sort_unique(&plan->whole);
+	if (plan->kept_nr)
+		drop_keepers(plan);
+}
+
+/* --- lines --- */
+
+struct folding {
+	const struct plan *plan;
+	plan_pick_fn pick;
+	const void *payload;
+};
+
+static bool is_picked(const struct folding *folding, size_t at)
+{
+	return !folding->pick || folding->pick(&folding->plan->rows[at], folding->payload);
+}
+
+/* How many rows from `at` on are in the same directory; 0 if not all of them are picked. */
+static size_t rows_below(const struct folding *folding, size_t at, size_t dir_len)
+{
+	const struct plan *plan = folding->plan;
+	const char *first = plan->rows[at].path;
+	size_t nr = 0;
+
+	/* One before it that is not picked, or could not be folded either. */
+	if (at && !strncmp(plan->rows[at - 1].path, first, dir_len + 1))
+		return 0;
+	for (; at + nr < plan->rows_nr; nr++) {
+		if (strncmp(plan->rows[at + nr].path, first, dir_len + 1) != 0)
+			break;
+		if (!is_picked(folding, at + nr))
+			return 0;
+	}
+	return nr;
+}
+
+/* Let the topmost directory that can do so stand for the row and those after it. */
+static void fold_line(struct plan_line *line, const struct folding *folding, size_t at)
+{
+	for (const char *slash = strchr(line->path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		size_t len = (size_t)(slash - line->path), rows;
+		char *dir = xmemdupz(line->path, len);
+		bool whole = pathset_has(&folding->plan->whole, dir);
+
+		free(dir);
+		rows = whole ? rows_below(folding, at, len) : 0;
+		/* A name says more than "1 file". */
+		if (rows > 1) {
+			line->dir_len = len;
+			line->rows = rows;
+			return;
+		}
+	}
+}
+
+void plan_fold(struct plan_lines *out, const struct plan *plan, size_t max, plan_pick_fn pick,
+	       const void *payload)
+{
+	const struct folding folding = { plan, pick, payload };
+	size_t total = 0;
+
+	memset(out, 0, sizeof(*out));
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		total += is_picked(&folding, i);
+	for (size_t i = 0; i < plan->rows_nr;) {
+		const struct plan_row *row = &plan->rows[i];
+		struct plan_line line = { .path = row->path, .effect = row->effect, .rows = 1 };
+
+		if (!is_picked(&folding, i)) {
+			i++;
+			continue;
+		}
+		if (total > max)
+			fold_line(&line, &folding, i);
+		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+		out->items[out->nr++] = line;
+		i += line.rows;
+	}
+}
+
+void plan_lines_release(struct plan_lines *lines)
+{
+	free(lines->items);
+	memset(lines, 0, sizeof(*lines));
 }

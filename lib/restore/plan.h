@@ -8,7 +8,7 @@
 
 /**
  * What has to be done to make a worktree equal to a checkpoint: decided here,
- * from two trees and nothing else; done by apply_internal.h.
+ * from two trees and nothing else; done by stage_internal.h.
  *
  * Actions are in the order of their paths; removals come last, the deepest
  * first.
@@ -89,7 +89,7 @@ void plan_list_made(struct strlist *out, const struct plan *plan, const struct s
 /** True if there is nothing to do. */
 bool plan_is_empty(const struct plan *plan);
 
-/* --- plan_fold.c: a plan of thousands of paths as a few lines --- */
+/* --- a plan of thousands of paths as a few lines --- */
 
 /**
  * Set `plan->whole`: directories of which everything goes, or everything comes; none that keeps

@@ -76,7 +76,7 @@ int protect_add(struct protect *protect, const struct ckpt_record *record,
 }
 
 /* Add the .gitignore that the checkpoint has in `dir`, and the rules of a repository there. */
-static void enter(struct source *source, const char *dir)
+static void enter_dir(struct source *source, const char *dir)
 {
 	const struct rules_texts *texts = rules_texts(source->rules);
 	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
@@ -96,7 +96,7 @@ static void enter(struct source *source, const char *dir)
 	strbuf_release(&text);
 }
 
-static bool left_out(struct source *source, const char *path, enum wt_kind kind)
+static bool is_left_out(struct source *source, const char *path, enum wt_kind kind)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -115,7 +115,7 @@ static bool left_out(struct source *source, const char *path, enum wt_kind kind)
 }
 
 /* Move source->at to the directory that contains `path`, from the root down. */
-static void go_to(struct source *source, const char *path)
+static void enter_parent(struct source *source, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *dir = xmemdupz(path, slash ? (size_t)(slash - path) : 0);
@@ -125,15 +125,15 @@ static void go_to(struct source *source, const char *path)
 		return;
 	}
 	source->at = rules_begin(source->rules);
-	enter(source, "");
+	enter_dir(source, "");
 	for (char *end = dir; *dir && end && !source->at.excluded;) {
 		end = strchr(end, '/');
 		if (end)
 			*end = '\0';
-		if (left_out(source, dir, WT_DIR))
+		if (is_left_out(source, dir, WT_DIR))
 			source->at.excluded = true;
 		else
-			enter(source, dir);
+			enter_dir(source, dir);
 		if (end)
 			*end++ = '/';
 	}
@@ -170,13 +170,13 @@ static bool is_exempt(struct protect *protect, const char *path, enum wt_kind ki
 	       (entry->kind == WT_DIR) == (kind == WT_DIR);
 }
 
-static bool taken_by_name(struct source *source, const char *path, size_t len, enum wt_kind kind)
+static bool is_taken_by_name(struct source *source, const char *path, size_t len, enum wt_kind kind)
 {
 	char *file = xmemdupz(path, len);
 	bool taken;
 
-	go_to(source, file);
-	taken = source->at.excluded || left_out(source, file, kind);
+	enter_parent(source, file);
+	taken = source->at.excluded || is_left_out(source, file, kind);
 	free(file);
 	return taken;
 }
@@ -185,7 +185,7 @@ static bool taken_by_name(struct source *source, const char *path, size_t len, e
  * Where the checkpoint has a file although its rules leave it out, because git
  * was about to replace it, the rules for paths below it mean nothing.
  */
-static bool could_not_be(struct source *source, const char *path)
+static bool is_impossible(struct source *source, const char *path)
 {
 	struct wt_dir *dir = source->snapshot->root;
 	const char *name = path, *slash;
@@ -198,7 +198,7 @@ static bool could_not_be(struct source *source, const char *path)
 		entry = wt_child(dir, name, (size_t)(slash - name));
 		if (!entry || entry->kind != WT_DIR)
 			return entry &&
-			       taken_by_name(source, path, (size_t)(slash - path), entry->kind);
+			       is_taken_by_name(source, path, (size_t)(slash - path), entry->kind);
 		dir = entry->dir;
 	}
 	return false;
@@ -219,10 +219,10 @@ const char *protect_path(const char *path, enum wt_kind kind, void *payload)
 	for (size_t i = 0; i < protect->nr; i++) {
 		struct source *source = protect->items[i];
 
-		if (could_not_be(source, path))
+		if (is_impossible(source, path))
 			continue;
-		go_to(source, path);
-		if (source->at.excluded || left_out(source, path, kind)) {
+		enter_parent(source, path);
+		if (source->at.excluded || is_left_out(source, path, kind)) {
 			if (!source->why[0])
 				snprintf(source->why, sizeof(source->why),
 					 "ignored when the checkpoint was taken");

@@ -232,8 +232,7 @@ void undo_job_release(struct undo_job *job);
  *   compose                 targets that are not checkpoints, and their way into the store
  *   choose                  what a restore would change, path by path; a target of some of it
  *   hunks                   hunks as git cuts them, split, edited; the content they make
- *   plan restore_plan       what to do, from two trees; from what is on disk
- *   plan_fold               thousands of paths of a plan as a few lines
+ *   plan restore_plan       what to do, from two trees, and as a few lines; from what is on disk
  *   gitplan gitplan_say     the same for the repository: what changes; how it is told
  *   protect survey          what must stay; what is in the way
  *   stage apply             new contents beside the user's files; putting them in place

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "record/record.h"
-#include "restore/apply_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 

@@ -7,11 +7,38 @@
 #include "restore/restore_git_internal.h"
 #include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
-#include "restore/survey_internal.h"
 #include "save/save.h"
 #include "settings/settings.h"
 
 /** The internals of a restore, for restore*.c alone. */
+
+/* --- survey.c --- */
+
+/**
+ * What is in the way of a plan on disk: things that the scan left out (ignored,
+ * sensitive, special, unreadable) where the checkpoint has something. Only
+ * looks.
+ */
+struct survey {
+	struct strlist also;      /**< what could be captured by name, then overwritten */
+	struct strlist dirs;      /**< directories that could be captured by name, as they are */
+	struct strlist elsewhere; /**< on another file system, which no rename can reach */
+	struct strlist denied;    /**< what this user may not change */
+	struct strlist conflicts; /**< a sentence for each thing that must not be touched */
+};
+
+/**
+ * Also splits up the creation of directories that already exist, so that their
+ * contents are created one by one, and keeps directories in which something
+ * would be left. `opts` are those with which the plan was made.
+ */
+int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd);
+void survey_release(struct survey *survey);
+
+/** "file", "directory", "symbolic link", "special file". */
+const char *survey_kind(const struct stat *st);
+
+/* --- the restore --- */
 
 /** A checkpoint that a restore reads: its metadata and its tree. Each is read once. */
 struct restore_point {

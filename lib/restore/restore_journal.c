@@ -204,7 +204,7 @@ static int settle_stages(struct restore_result *out, struct restore *r, bool fre
 		if (!strstr(r->journal.stages, name))
 			err = stage_dir_remove(r->session->store, rootfd, name);
 		else if (free_only)
-			err = stage_free(r->session->store, rootfd, name);
+			err = stage_settle(NULL, r->session->store, rootfd, name);
 		else
 			err = settle_one(out, r, rootfd, name);
 	}

@@ -31,41 +31,6 @@ void revert_widen(struct ckpt_record *target, const struct ckpt_record *to)
 
 /* --- renames --- */
 
-/* A merge does not take two empty files for the same one. */
-static bool is_empty_blob(const struct change *change)
-{
-	static const unsigned char empty[OID_SIZE] = { 0xe6, 0x9d, 0xe2, 0x9b, 0xb2, 0xd1, 0xd6,
-						       0x43, 0x4b, 0x8b, 0x29, 0xae, 0x77, 0x5a,
-						       0xd8, 0xc2, 0xe4, 0x8c, 0x53, 0x91 };
-	const struct oid *oid = change->kind == CHANGE_ADDED ? &change->new_oid : &change->old_oid;
-
-	return (change->kind == CHANGE_ADDED || change->kind == CHANGE_DELETED) &&
-	       !change->is_dir && !memcmp(oid->id, empty, OID_SIZE);
-}
-
-/* As a merge does it. */
-static int find_renames(struct diff *diff)
-{
-	struct compare_list *list = &diff->changes;
-	struct change *apart = xcalloc(list->nr + 1, sizeof(*apart));
-	size_t nr = 0, kept = 0;
-	bool too_many; /* then fewer are found, and more is in conflict */
-	int err;
-
-	for (size_t i = 0; i < list->nr; i++) {
-		if (is_empty_blob(&list->items[i]))
-			apart[nr++] = list->items[i];
-		else
-			list->items[kept++] = list->items[i];
-	}
-	list->nr = kept;
-	err = renames_find(diff, RENAMES_SCORE_USUAL, &too_many);
-	for (size_t i = 0; i < nr; i++)
-		list->items[list->nr++] = apart[i];
-	free(apart);
-	return err;
-}
-
 static int look_since(struct revert_job *job)
 {
 	struct compare_side before = { .root = job->to->root,
@@ -73,10 +38,12 @@ static int look_since(struct revert_job *job)
 				       .modes = &job->to->modes };
 	struct compare_side after = { .root = compose_root(job->compose) };
 	struct modes modes = { 0 };
+	bool too_many; /* then fewer are found, and more is in conflict */
 	int err;
 
 	job->have_since = true;
 	job->since.session = job->revert->session;
+	job->since.as_merge = true;
 	job->since.old = job->to;
 	job->since.current = *compose_state(job->compose);
 	err = modes_of_tree(&modes, after.root);
@@ -84,7 +51,7 @@ static int look_since(struct revert_job *job)
 	if (!err)
 		err = compare_run(&job->since.changes, &before, &after, NULL);
 	if (!err)
-		err = find_renames(&job->since);
+		err = renames_find(&job->since, RENAMES_SCORE_USUAL, &too_many);
 	modes_release(&modes);
 	return err;
 }
@@ -216,16 +183,18 @@ static int look_at_step(struct revert_job *job)
 	struct compare_side after = { .root = job->from->root,
 				      .snapshot = job->from,
 				      .modes = &job->from->modes };
+	bool too_many;
 	int err;
 
 	job->step.session = job->revert->session;
+	job->step.as_merge = true;
 	job->step.old = job->to;
 	job->step.new = job->from;
 	err = compare_run(&job->step.changes, &before, &after, NULL);
 	if (err)
 		return err;
 	compare_list_filter(&job->step.changes, is_meant, job);
-	err = find_renames(&job->step);
+	err = renames_find(&job->step, RENAMES_SCORE_USUAL, &too_many);
 	if (!err)
 		split_tangled(job);
 	return err;

@@ -13,7 +13,6 @@
 /* Files and directories synced one by one; more by one syncfs(2). */
 enum { SYNC_EACH_MAX = 16 };
 
-/* One file or link. */
 struct item {
 	char *path; /* in the stage */
 	const struct wt_entry *entry;
@@ -21,12 +20,16 @@ struct item {
 	bool top; /* the action's own entry, not one below it */
 };
 
+struct items {
+	struct item *list;
+	size_t nr, alloc;
+};
+
 struct filler {
 	struct stage *stage;
 	const struct stage_opts *opts;
-	struct item *items;
-	size_t nr, alloc;
-	size_t dirs;
+	struct items files;	  /* and links */
+	struct items dirs;	  /* each after the one that contains it */
 	struct beneath_near near; /* for directories, which one thread makes */
 	bool sync_each;
 	atomic_size_t done;
@@ -72,30 +75,40 @@ static int check_mode(const struct stage *stage, const char *path, const struct 
 
 /* --- what has to be written --- */
 
-static int collect(struct filler *filler, const char *staged, const char *path,
-		   const struct wt_entry *entry, const struct plan_action *action, bool top)
+static void add_item(struct items *items, const char *staged, const struct wt_entry *entry,
+		     const struct plan_action *action, bool top)
+{
+	ALLOC_GROW(items->list, items->nr + 1, items->alloc);
+	items->list[items->nr++] = (struct item){ xstrdup(staged), entry, action, top };
+}
+
+static void release_items(struct items *items)
+{
+	for (size_t i = 0; i < items->nr; i++)
+		free(items->list[i].path);
+	free(items->list);
+}
+
+static int collect_entry(struct filler *filler, const char *staged, const char *path,
+			 const struct wt_entry *entry, const struct plan_action *action, bool top)
 {
 	int err = check_mode(filler->stage, path, entry);
 
 	if (err)
 		return err;
-	if (entry->kind != WT_DIR) {
-		ALLOC_GROW(filler->items, filler->nr + 1, filler->alloc);
-		filler->items[filler->nr++] = (struct item){
-			.path = xstrdup(staged), .entry = entry, .action = action, .top = top
-		};
+	add_item(entry->kind == WT_DIR ? &filler->dirs : &filler->files, staged, entry, action,
+		 top);
+	if (entry->kind != WT_DIR)
 		return 0;
-	}
 	if (beneath_mkdir(&filler->near, filler->stage->fd, staged, 0700) < 0)
 		return ckpt_error_errno("unable to create a directory for '%s'", path);
-	filler->dirs++;
 	for (size_t i = 0; i < entry->dir->nr && !err; i++) {
 		const struct wt_entry *child = &wt_entries(entry->dir)[i];
 		char *below = xstrfmt("%s/%s", path, child->name);
 		char *staged_below = xstrfmt("%s/%s", staged, child->name);
 
 		if (plan_concerns(filler->opts->paths, below))
-			err = collect(filler, staged_below, below, child, action, false);
+			err = collect_entry(filler, staged_below, below, child, action, false);
 		free(below);
 		free(staged_below);
 	}
@@ -117,9 +130,9 @@ static int collect_all(struct filler *filler)
 		    action->kind != PLAN_REPLACE)
 			continue;
 		snprintf(number, sizeof(number), "%zu", i);
-		err = collect(filler, number, action->path, action->target, action, true);
+		err = collect_entry(filler, number, action->path, action->target, action, true);
 	}
-	filler->sync_each = filler->nr + filler->dirs <= SYNC_EACH_MAX;
+	filler->sync_each = filler->files.nr + filler->dirs.nr <= SYNC_EACH_MAX;
 	return err;
 }
 
@@ -215,7 +228,7 @@ static int write_link(struct filler *filler, const struct item *item)
 static int write_item(size_t index, unsigned worker, void *payload)
 {
 	struct filler *filler = payload;
-	const struct item *item = &filler->items[index];
+	const struct item *item = &filler->files.list[index];
 	int err = cancel_check();
 
 	if (err)
@@ -223,75 +236,43 @@ static int write_item(size_t index, unsigned worker, void *payload)
 	err = item->entry->kind == WT_LINK ? write_link(filler, item) :
 					     write_file(filler, item, filler->sync_each);
 	if (!worker && filler->opts->progress)
-		filler->opts->progress("Writing", atomic_load(&filler->done), filler->nr, NULL);
+		filler->opts->progress("Writing", atomic_load(&filler->done), filler->files.nr,
+				       NULL);
 	atomic_fetch_add(&filler->done, 1);
 	return err;
 }
 
-static int finish_dir(struct filler *filler, const char *staged, mode_t mode)
+/* An action's own directory gets its mode only when it is in place, see apply.c. */
+static int finish_dirs(struct filler *filler)
 {
 	struct stage *stage = filler->stage;
 
-	/* If it is limited to other paths it was not created. */
-	if (beneath_chmod_dir(&filler->near, stage->fd, staged, stage->fixed_modes ? stage->dir_mode : mode,
-			      filler->sync_each) < 0 &&
-	    errno != ENOENT && !stage->fixed_modes)
-		return ckpt_error_errno("unable to set the mode of the directory '%s' in '%s'", staged,
-					stage->name);
+	for (size_t i = filler->dirs.nr; i--;) {
+		const struct item *dir = &filler->dirs.list[i];
+		mode_t mode = stage->fixed_modes ? stage->dir_mode
+			      : dir->top	 ? 0700
+						 : dir->entry->mode;
+
+		if (beneath_chmod_dir(&filler->near, stage->fd, dir->path, mode,
+				      filler->sync_each) < 0 &&
+		    !stage->fixed_modes)
+			return ckpt_error_errno(
+				"unable to set the mode of the directory '%s' in '%s'", dir->path,
+				stage->name);
+	}
+	if (!filler->sync_each && syncfs(stage->fd) < 0)
+		return ckpt_error_errno("unable to sync the directory '%s'", stage->name);
 	return 0;
-}
-
-/* Directories below a staged one. */
-static int finish_below(struct filler *filler, const char *staged, const struct wt_dir *dir)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < dir->nr && !err; i++) {
-		const struct wt_entry *child = &wt_entries(dir)[i];
-		char *below;
-
-		if (child->kind != WT_DIR)
-			continue;
-		below = xstrfmt("%s/%s", staged, child->name);
-		err = finish_below(filler, below, child->dir);
-		if (!err)
-			err = finish_dir(filler, below, child->mode);
-		free(below);
-	}
-	return err;
-}
-
-static int finish(struct filler *filler)
-{
-	const struct plan *plan = filler->opts->plan;
-	int err = 0;
-
-	for (size_t i = 0; i < plan->nr && !err; i++) {
-		const struct plan_action *action = &plan->actions[i];
-		char number[32];
-
-		if ((action->kind != PLAN_CREATE && action->kind != PLAN_REPLACE) ||
-		    action->target->kind != WT_DIR)
-			continue;
-		snprintf(number, sizeof(number), "%zu", i);
-		err = finish_below(filler, number, action->target->dir);
-		/* It gets its own mode only when it is in place, see apply.c. */
-		if (!err)
-			err = finish_dir(filler, number, 0700);
-	}
-	if (!err && !filler->sync_each && syncfs(filler->stage->fd) < 0)
-		err = ckpt_error_errno("unable to sync the directory '%s'", filler->stage->name);
-	return err;
 }
 
 /* --- overlays --- */
 
-static bool fits(const struct wt_entry *entry, uint64_t room)
+static bool fits_in_room(const struct wt_entry *entry, uint64_t room)
 {
 	bool all = entry->kind != WT_FILE || entry->st.size <= room;
 
 	for (size_t i = 0; entry->kind == WT_DIR && i < entry->dir->nr && all; i++)
-		all = fits(&wt_entries(entry->dir)[i], room);
+		all = fits_in_room(&wt_entries(entry->dir)[i], room);
 	return all;
 }
 
@@ -314,7 +295,7 @@ static int check_room(const struct stage *stage, const struct plan *plan)
 			     action->kind == PLAN_REMOVE ||
 			     (action->kind == PLAN_CHMOD && action->current->kind == WT_FILE);
 
-		if (whole && !fits(action->current, room))
+		if (whole && !fits_in_room(action->current, room))
 			return ckpt_error_set(CKPT_EREFUSED,
 					      "not enough space to move '%s' if it is in a lower layer of "
 					      "the overlay, nothing was touched; use --force to try",
@@ -337,15 +318,14 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 	if (!err)
 		err = collect_all(&filler);
 	if (!err)
-		err = pool_for(opts->threads, filler.nr, write_item, &filler);
+		err = pool_for(opts->threads, filler.files.nr, write_item, &filler);
 	if (!err)
-		err = finish(&filler);
+		err = finish_dirs(&filler);
 	if (!err && !opts->any_room)
 		err = check_room(stage, opts->plan);
 	beneath_near_release(&filler.near);
-	for (size_t i = 0; i < filler.nr; i++)
-		free(filler.items[i].path);
-	free(filler.items);
+	release_items(&filler.files);
+	release_items(&filler.dirs);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/survey_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "tree/tree.h"
@@ -39,7 +39,7 @@ static void add_conflict(struct survey *survey, const char *wanted, const char *
  * lstat below the root; -1 with errno. `obstacle` is set to the part of the path that is not a
  * directory.
  */
-static int look(struct stat *st, int rootfd, const char *path, struct strbuf *obstacle)
+static int stat_beneath(struct stat *st, int rootfd, const char *path, struct strbuf *obstacle)
 {
 	const char *name;
 	int dirfd = beneath_open_parent(rootfd, path, &name), rc, saved;
@@ -69,7 +69,7 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 	struct stat st;
 	int split = 0;
 
-	if (look(&st, rootfd, path, &obstacle) < 0) {
+	if (stat_beneath(&st, rootfd, path, &obstacle) < 0) {
 		if (errno == ENOTDIR)
 			add_conflict(survey, path, obstacle.buf, "file");
 		else if (errno != ENOENT)
@@ -181,8 +181,8 @@ static int check_emptied(struct survey *survey, const struct plan_opts *opts, in
 }
 
 /* True if something is in a directory that the plan does not remove: it must stay. */
-static bool stays(const struct plan *plan, struct beneath_near *near, int rootfd, const char *path,
-		  const struct wt_dir *dir)
+static bool holds_kept(const struct plan *plan, struct beneath_near *near, int rootfd,
+		       const char *path, const struct wt_dir *dir)
 {
 	int fd = beneath_open_near(near, rootfd, path, O_RDONLY | O_DIRECTORY);
 	struct strlist names = STRLIST_INIT;
@@ -387,7 +387,7 @@ int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *op
 			/* A mount point cannot go, but the rest can be done. */
 			keep_dir(plan, i--, "another file system");
 		} else if (action->kind == PLAN_RMDIR && action->current &&
-			   stays(plan, &near, rootfd, action->path, action->current->dir)) {
+			   holds_kept(plan, &near, rootfd, action->path, action->current->dir)) {
 			keep_dir(plan, i--, "holds files that are in no checkpoint");
 		} else if (!out_of_reach(out, &root, &near, rootfd, action) &&
 			   action->kind == PLAN_REPLACE && action->current->kind == WT_DIR) {

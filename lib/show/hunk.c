@@ -128,24 +128,20 @@ static void decide_rest(struct asking *asking, enum hunk_use use)
 			asking->hunks->items[asking->at].use = use;
 }
 
-static void decide(struct asking *asking, enum hunk_use use)
+static void decide_hunk(struct asking *asking, enum hunk_use use)
 {
 	asking->hunks->items[asking->at].use = use;
 	asking->at = asking->after != none ? asking->after : asking->hunks->nr;
 }
 
-static void move(struct asking *asking, char key)
+static void move_to(struct asking *asking, char key)
 {
-	bool back = key == 'k' || key == 'K';
-
-	if (!offers(asking, key))
-		complain(back ? "No previous hunk" : "No next hunk");
-	else if (key == 'K')
+	if (key == 'K')
 		asking->at--;
 	else if (key == 'J')
 		asking->at++;
 	else
-		asking->at = back ? asking->before : asking->after;
+		asking->at = key == 'k' ? asking->before : asking->after;
 }
 
 static void list_hunks(const struct hunks *hunks, size_t *from)
@@ -173,10 +169,6 @@ static void go_to(struct asking *asking, struct strbuf *answer)
 	unsigned long number;
 	char *end;
 
-	if (!offers(asking, 'g')) {
-		complain("No other hunks to goto");
-		return;
-	}
 	strbuf_splice(answer, 0, 1, "", 0);
 	strbuf_trim(answer);
 	while (!answer->len) {
@@ -217,16 +209,12 @@ static void find_hunk(struct asking *asking, const regex_t *regex)
 	strbuf_release(&text);
 }
 
-static void search(struct asking *asking, struct strbuf *answer)
+static void search_hunk(struct asking *asking, struct strbuf *answer)
 {
 	char why[256];
 	regex_t regex;
 	int failed;
 
-	if (!offers(asking, '/')) {
-		complain("No other hunks to search");
-		return;
-	}
 	strbuf_splice(answer, 0, 1, "", 0);
 	if (!answer->len) {
 		fputs("search for regex? ", stderr);
@@ -243,76 +231,87 @@ static void search(struct asking *asking, struct strbuf *answer)
 	regfree(&regex);
 }
 
-static void split(struct asking *asking)
+static void split_hunk(struct asking *asking)
 {
 	size_t pieces = hunks_pieces(&asking->hunks->items[asking->at]);
 
-	if (!offers(asking, 's')) {
-		complain("Sorry, cannot split this hunk");
-		return;
-	}
 	hunks_split(asking->hunks, asking->at);
 	fprintf(stderr, "%sSplit into %zu hunks.%s\n", term_color(TERM_BOLD), pieces,
 		term_color(TERM_RESET));
 }
 
-static int edit(struct asking *asking)
+static int edit_hunk(struct asking *asking)
 {
 	bool done = false;
 	int err;
 
-	if (!offers(asking, 'e')) {
-		complain("Sorry, cannot edit this hunk");
-		return 0;
-	}
 	err = hunk_edit(&done, asking->hunks, asking->at);
 	if (!err && done)
-		decide(asking, HUNK_USE);
+		decide_hunk(asking, HUNK_USE);
 	return err;
+}
+
+/* Said of a key that makes no sense here; NULL: it does. */
+static const char *refusal_of(const struct asking *asking, char key)
+{
+	static const struct {
+		const char *keys, *why;
+	} refusals[] = {
+		{ "kK", "No previous hunk" },
+		{ "jJ", "No next hunk" },
+		{ "g", "No other hunks to goto" },
+		{ "/", "No other hunks to search" },
+		{ "s", "Sorry, cannot split this hunk" },
+		{ "e", "Sorry, cannot edit this hunk" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
+		if (strchr(refusals[i].keys, key) && !offers(asking, key))
+			return refusals[i].why;
+	return NULL;
 }
 
 /* As git, by its first letter; some letters mean something else if they are capital. */
 static int obey(struct asking *asking, struct strbuf *answer)
 {
-	switch (answer->buf[0]) {
+	char key = strchr("YNAQD", answer->buf[0]) ? (char)tolower((unsigned char)answer->buf[0])
+						   : answer->buf[0];
+	const char *refusal = refusal_of(asking, key);
+
+	if (refusal) {
+		complain(refusal);
+		return 0;
+	}
+	switch (key) {
 	case 'y':
-	case 'Y':
-		decide(asking, HUNK_USE);
-		break;
 	case 'n':
-	case 'N':
-		decide(asking, HUNK_SKIP);
+		decide_hunk(asking, key == 'y' ? HUNK_USE : HUNK_SKIP);
 		break;
 	case 'a':
-	case 'A':
 		decide_rest(asking, HUNK_USE);
 		break;
 	case 'q':
-	case 'Q':
-		asking->quit = true;
-		decide_rest(asking, HUNK_SKIP);
-		break;
 	case 'd':
-	case 'D':
+		asking->quit = key == 'q';
 		decide_rest(asking, HUNK_SKIP);
 		break;
 	case 'j':
 	case 'J':
 	case 'k':
 	case 'K':
-		move(asking, answer->buf[0]);
+		move_to(asking, key);
 		break;
 	case 'g':
 		go_to(asking, answer);
 		break;
 	case '/':
-		search(asking, answer);
+		search_hunk(asking, answer);
 		break;
 	case 's':
-		split(asking);
+		split_hunk(asking);
 		break;
 	case 'e':
-		return edit(asking);
+		return edit_hunk(asking);
 	default:
 		show_help(asking);
 		break;
@@ -329,7 +328,8 @@ static bool is_decided(struct asking *asking)
 	       asking->hunks->items[asking->at].use != HUNK_UNDECIDED;
 }
 
-int hunk_ask(struct hunk_file *file, bool *quit_out)
+/* About each hunk; `*quit_out` is set if nothing more is to be asked, of other files either. */
+static int ask_hunks(struct hunk_file *file, bool *quit_out)
 {
 	struct asking asking = { .file = file, .hunks = &file->hunks };
 	struct strbuf answer = STRBUF_INIT;
@@ -358,60 +358,9 @@ void hunk_release(struct hunk_choice *hunking)
 	choose_release(&hunking->choices);
 }
 
-/* Both contents of each part of a choice, and the input for patch.h that points at them. */
-struct loaded {
-	struct patch_input *inputs;
-	struct strbuf *contents; /* old and new in turn */
-	size_t nr;
-};
-
-static void loaded_release(struct loaded *loaded)
+static void keep_chosen(struct chosen_list *out, const struct hunk_file *file)
 {
-	for (size_t i = 0; i < 2 * loaded->nr; i++)
-		strbuf_release(&loaded->contents[i]);
-	free(loaded->contents);
-	free(loaded->inputs);
-}
-
-static int load_part(struct patch_input *out, struct strbuf *old, struct strbuf *new,
-		     struct session *session, const struct choice_part *part)
-{
-	bool large;
-	int err = choose_read(old, new, &large, session, part);
-
-	*out = (struct patch_input){
-		.old_path = part->old.mode ? part->path : NULL,
-		.new_path = part->new.mode ? part->path : NULL,
-		.old_mode = part->old.mode,
-		.new_mode = part->new.mode,
-		.old_oid = part->old.entry.oid,
-		.new_oid = part->new.entry.oid,
-		.old_data = large ? NULL : old->buf,
-		.new_data = large ? NULL : new->buf,
-		.old_len = large ? 1 : old->len,
-		.new_len = large ? 1 : new->len,
-	};
-	return err;
-}
-
-static int load(struct loaded *out, struct session *session, const struct choice *choice)
-{
-	int err = 0;
-
-	*out = (struct loaded){ xcalloc(choice->parts.nr, sizeof(*out->inputs)),
-				xcalloc(2 * choice->parts.nr, sizeof(*out->contents)),
-				choice->parts.nr };
-	for (size_t i = 0; i < 2 * out->nr; i++)
-		strbuf_init(&out->contents[i]);
-	for (size_t i = 0; i < out->nr && !err; i++)
-		err = load_part(&out->inputs[i], &out->contents[2 * i], &out->contents[2 * i + 1],
-				session, &choice->parts.items[i]);
-	return err;
-}
-
-static void take(struct chosen_list *out, const struct choice *choice, const struct hunk_file *file)
-{
-	struct chosen chosen = { .choice = choice };
+	struct chosen chosen = { .choice = file->choice };
 
 	if (!hunk_take(&chosen, file)) {
 		strbuf_release(&chosen.content);
@@ -424,47 +373,21 @@ static void take(struct chosen_list *out, const struct choice *choice, const str
 static int ask_about(struct hunk_choice *out, bool *quit_out, struct session *session,
 		     const struct choice *choice)
 {
-	struct hunk_file file = { .old = STRBUF_INIT, .new = STRBUF_INIT, .header = STRBUF_INIT };
-	struct loaded loaded;
-	int err = load(&loaded, session, choice);
+	struct hunk_file file;
+	int err = hunk_file_init(&file, session, choice);
 
 	if (err == CKPT_EREFUSED) {
 		report_message("warning", ckpt_error_last());
-		strlist_addf(&out->chosen.conflicts, "%s\n%s", CHOOSE_CHANGED,
-			     choice->parts.items[0].path);
-		loaded_release(&loaded);
+		strlist_addf(&out->chosen.conflicts, "%s\n%s", CHOOSE_CHANGED, file.path);
+		hunk_file_release(&file);
 		return 0;
 	}
-	if (!err)
-		err = hunk_file_init(&file, loaded.inputs, loaded.nr);
 	if (!err && file.hunks.nr)
-		err = hunk_ask(&file, quit_out);
+		err = ask_hunks(&file, quit_out);
 	if (!err)
-		take(&out->chosen, choice, &file);
+		keep_chosen(&out->chosen, &file);
 	hunk_file_release(&file);
-	loaded_release(&loaded);
 	return err;
-}
-
-int hunk_patch(struct strbuf *out, struct session *session, const struct choices *choices)
-{
-	const struct patch_opts opts = { .context = 3, .color = *term_color(TERM_RED) != '\0' };
-	int err = 0;
-
-	for (size_t i = 0; i < choices->nr && !err; i++) {
-		struct loaded loaded;
-
-		err = load(&loaded, session, &choices->items[i]);
-		for (size_t j = 0; j < loaded.nr && !err; j++)
-			err = patch_print(out, &loaded.inputs[j], &opts);
-		/* The next restore will see what it is now. */
-		if (err == CKPT_EREFUSED) {
-			report_message("warning", ckpt_error_last());
-			err = 0;
-		}
-		loaded_release(&loaded);
-	}
-	return err ? err : cancel_check();
 }
 
 /* Conflicts are of what would be done: choosing does not remove them. */

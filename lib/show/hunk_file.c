@@ -48,12 +48,15 @@ static void describe_directory(struct hunk_file *file)
 
 static int take_lines(struct hunk_file *file, size_t at)
 {
+	int err = hunks_cut(&file->hunks, file->old.buf, file->old.len, file->header.buf + at,
+			    file->header.len - at);
+
 	strbuf_setlen(&file->header, at);
-	return hunks_cut(&file->hunks, file->old.buf, file->old.len, file->new.buf, file->new.len);
+	return err;
 }
 
 /* The questions, of which the header so far is the whole patch. */
-static int divide(struct hunk_file *file)
+static int divide_patch(struct hunk_file *file)
 {
 	size_t lines, binary;
 	bool is_binary;
@@ -83,9 +86,9 @@ static int divide(struct hunk_file *file)
 	return 0;
 }
 
-static enum hunk_change change_of(const struct hunk_file *file, bool several)
+static enum hunk_change change_of(const struct hunk_file *file)
 {
-	if (several)
+	if (file->choice->parts.nr > 1)
 		return HUNK_KIND;
 	if (!file->old_mode)
 		return HUNK_ADDED;
@@ -94,38 +97,89 @@ static enum hunk_change change_of(const struct hunk_file *file, bool several)
 	return (file->old_mode & S_IFMT) != (file->new_mode & S_IFMT) ? HUNK_KIND : HUNK_MODIFIED;
 }
 
-int hunk_file_init(struct hunk_file *out, const struct patch_input *in, size_t nr)
+/* Both contents are left in `old` and `new`. */
+static int add_patch(struct strbuf *out, struct strbuf *old, struct strbuf *new,
+		     struct session *session, const struct choice_part *part,
+		     const struct patch_opts *opts)
+{
+	struct patch_input in = {
+		.old_path = part->old.mode ? part->path : NULL,
+		.new_path = part->new.mode ? part->path : NULL,
+		.old_mode = part->old.mode,
+		.new_mode = part->new.mode,
+		.old_oid = part->old.entry.oid,
+		.new_oid = part->new.entry.oid,
+	};
+	bool large;
+	int err;
+
+	strbuf_reset(old);
+	strbuf_reset(new);
+	err = choose_read(old, new, &large, session, part);
+	in.old_data = large ? NULL : old->buf;
+	in.new_data = large ? NULL : new->buf;
+	in.old_len = large ? 1 : old->len;
+	in.new_len = large ? 1 : new->len;
+	return err ? err : patch_print(out, &in, opts);
+}
+
+int hunk_file_init(struct hunk_file *out, struct session *session, const struct choice *choice)
 {
 	const struct patch_opts opts = { .context = 3, .reverse = true };
+	const struct choice_part *parts = choice->parts.items;
 	int err = 0;
 
 	*out = (struct hunk_file){
-		.path = xstrdup(in->new_path ? in->new_path : in->old_path),
-		.old_mode = in->old_path ? in->old_mode : 0,
-		.new_mode = in->new_path ? in->new_mode : 0,
+		.choice = choice,
+		.path = parts->path,
+		.old_mode = parts->old.mode,
+		.new_mode = parts->new.mode,
 		.old = STRBUF_INIT,
 		.new = STRBUF_INIT,
 		.header = STRBUF_INIT,
 	};
-	out->change = change_of(out, nr > 1);
-	if (in->old_path && in->old_data)
-		strbuf_add(&out->old, in->old_data, in->old_len);
-	if (in->new_path && in->new_data)
-		strbuf_add(&out->new, in->new_data, in->new_len);
-	for (size_t i = 0; i < nr && !err; i++)
-		err = patch_print(&out->header, &in[i], &opts);
+	out->change = change_of(out);
+	for (size_t i = 0; i < choice->parts.nr && !err; i++)
+		err = add_patch(&out->header, &out->old, &out->new, session, &parts[i], &opts);
 	if (!err && !out->header.len)
 		describe_directory(out);
-	return err ? err : divide(out);
+	return err ? err : divide_patch(out);
 }
 
 void hunk_file_release(struct hunk_file *file)
 {
-	free(file->path);
 	strbuf_release(&file->old);
 	strbuf_release(&file->new);
 	strbuf_release(&file->header);
 	hunks_release(&file->hunks);
+}
+
+static int add_patches(struct strbuf *out, struct session *session,
+		       const struct choice_parts *parts)
+{
+	const struct patch_opts opts = { .context = 3, .color = *term_color(TERM_RED) != '\0' };
+	struct strbuf old = STRBUF_INIT, new = STRBUF_INIT;
+	int err = cancel_check();
+
+	for (size_t i = 0; i < parts->nr && !err; i++)
+		err = add_patch(out, &old, &new, session, &parts->items[i], &opts);
+	/* The next restore will see what it is now. */
+	if (err == CKPT_EREFUSED) {
+		report_message("warning", ckpt_error_last());
+		err = 0;
+	}
+	strbuf_release(&old);
+	strbuf_release(&new);
+	return err;
+}
+
+int hunk_patch(struct strbuf *out, struct session *session, const struct choices *choices)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < choices->nr && !err; i++)
+		err = add_patches(out, session, &choices->items[i].parts);
+	return err;
 }
 
 /* --- what was chosen --- */
@@ -165,53 +219,14 @@ bool hunk_take(struct chosen *out, const struct hunk_file *file)
 
 /* --- printing --- */
 
-static const char *color_of(const char *line, bool in_lines)
-{
-	if (!in_lines)
-		return term_color(TERM_BOLD);
-	return *line == '-' ? term_color(TERM_RED) : *line == '+' ? term_color(TERM_GREEN) : "";
-}
-
-static void add_range(struct strbuf *out, const char *line, size_t len)
-{
-	const char *end = memmem(line + 3, len - 3, " @@", 3);
-	size_t range = end ? (size_t)(end + 3 - line) : len;
-
-	strbuf_addstr(out, term_color(TERM_CYAN));
-	strbuf_add(out, line, range);
-	strbuf_addstr(out, term_color(TERM_RESET));
-	strbuf_add(out, line + range, len - range);
-}
-
-static void add_line(struct strbuf *out, const char *line, size_t len, bool in_lines)
-{
-	const char *color = color_of(line, in_lines);
-	size_t end = len - (line[len - 1] == '\n');
-
-	strbuf_addstr(out, color);
-	strbuf_add(out, line, end);
-	if (*color)
-		strbuf_addstr(out, term_color(TERM_RESET));
-	strbuf_add(out, line + end, len - end);
-}
-
 void hunk_print(const char *text, size_t len)
 {
 	struct strbuf out = STRBUF_INIT;
-	bool in_lines = false;
 
-	while (len) {
-		size_t line = hunks_line_len(text, len);
-		bool range = line > 3 && !memcmp(text, "@@ ", 3);
-
-		in_lines = range || (in_lines && *text != 'd');
-		if (range)
-			add_range(&out, text, line);
-		else
-			add_line(&out, text, line, in_lines);
-		text += line;
-		len -= line;
-	}
+	if (*term_color(TERM_RED))
+		patch_color(&out, text, len);
+	else
+		strbuf_add(&out, text, len);
 	fwrite(out.buf, 1, out.len, stderr);
 	strbuf_release(&out);
 }

@@ -45,30 +45,25 @@ enum hunk_change {
 
 /** What may become of one path. */
 struct hunk_file {
+	const struct choice *choice; /**< stays the caller's */
+	const char *path;
 	enum hunk_change change;
-	char *path;
 	unsigned old_mode, new_mode; /**< of the state hash; 0: nothing is there */
-	struct strbuf old, new;	     /**< contents; empty if they are not needed */
+	struct strbuf old, new;	     /**< contents; empty if they are too large */
 	struct strbuf header;	     /**< shown before the first question */
 	struct hunks hunks;	     /**< never empty */
 };
 
 /**
- * `in` is from the present state to what it may become. More than one: something of another kind
- * takes the place of the first, and the others are below it; that is one question. Call
+ * From the present state to what it may become. If something of another kind takes the place of
+ * it, what is below is part of the same question. CKPT_EREFUSED: it has changed. Call
  * hunk_file_release() in any case.
  */
-int hunk_file_init(struct hunk_file *out, const struct patch_input *in, size_t nr);
+int hunk_file_init(struct hunk_file *out, struct session *session, const struct choice *choice);
 void hunk_file_release(struct hunk_file *file);
 
 /** What was chosen: false if nothing was. `out` is zero, but for the choice. */
 bool hunk_take(struct chosen *out, const struct hunk_file *file);
-
-/**
- * Ask about each hunk. `*quit_out` is set if nothing more is to be asked, of
- * other files either. CKPT_ECANCELLED after a signal.
- */
-int hunk_ask(struct hunk_file *file, bool *quit_out);
 
 /** Print a part of a patch to stderr, coloured as git does it. */
 void hunk_print(const char *text, size_t len);

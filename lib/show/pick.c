@@ -9,8 +9,6 @@
 #include "show/report.h"
 #include "ui/ui.h"
 
-#include <signal.h>
-
 /* How fzf ends. */
 enum { FZF_CHOSEN = 0, FZF_NO_MATCH = 1, FZF_LEFT = 130 };
 
@@ -133,9 +131,29 @@ static char *preview_command(const struct strlist *typed)
 	return NULL;
 }
 
-static void exec_fzf(int in, int out, const struct strlist *typed)
+/* What directs git: the preview is a call of this program, which must find the same store. */
+static const char **list_git_env(void)
+{
+	char **given = env_given();
+	const char **out;
+	size_t nr = 0;
+
+	while (given[nr])
+		nr++;
+	out = xcalloc(nr + 1, sizeof(*out));
+	nr = 0;
+	for (; *given; given++)
+		if (!strncmp(*given, "GIT_", 4))
+			out[nr++] = *given;
+	return out;
+}
+
+/* Its exit status; -1 if it could not be run. */
+static int run_fzf(struct strbuf *answer, const struct strbuf *lines, const struct strlist *typed)
 {
 	char *preview = preview_command(typed);
+	const char **env = list_git_env();
+	int status = -1;
 	const char *const argv[] = {
 		"fzf",
 		"--ansi",
@@ -148,50 +166,16 @@ static void exec_fzf(int in, int out, const struct strlist *typed)
 		preview,
 		NULL
 	};
+	const struct spawn_opts opts = { .env = env,
+					 .input = lines->buf,
+					 .input_len = lines->len,
+					 .shown = true,
+					 .tidies = true,
+					 .status_out = &status };
 
-	if (dup2(in, 0) < 0 || dup2(out, 1) < 0)
-		_exit(2);
-	/* The preview is a call of this program, which must find the same store. */
-	environ = env_given();
-	env_limit_path();
-	env_restore_umask();
-	execvp(argv[0], (char *const *)argv);
-	_exit(2);
-}
-
-/* Run it; its exit status, -1 if it could not be run. */
-static int run_fzf(struct strbuf *answer, const struct strbuf *lines, const struct strlist *typed)
-{
-	int in[2], out[2], status = -1;
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
-	char byte[256];
-	ssize_t n;
-	pid_t pid;
-
-	if (pipe2(in, O_CLOEXEC) < 0)
-		return -1;
-	if (pipe2(out, O_CLOEXEC) < 0) {
-		close(in[0]);
-		close(in[1]);
-		return -1;
-	}
-	pid = fork();
-	if (!pid)
-		exec_fzf(in[0], out[1], typed);
-	close(in[0]);
-	close(out[1]);
-	if (pid > 0) {
-		/* If the user chooses early, fzf does not read the rest. */
-		sigaction(SIGPIPE, &ignore, &old);
-		(void)fs_write_all(in[1], lines->buf, lines->len);
-		sigaction(SIGPIPE, &old, NULL);
-	}
-	close(in[1]);
-	while (pid > 0 && (n = fs_read_full(out[0], byte, sizeof(byte))) > 0)
-		strbuf_add(answer, byte, (size_t)n);
-	close(out[0]);
-	if (pid > 0)
-		status = spawn_wait(pid);
+	(void)spawn_run(answer, &opts, argv);
+	free(env);
+	free(preview);
 	return status;
 }
 

@@ -19,13 +19,6 @@ struct side {
 	size_t len;
 };
 
-struct colors {
-	const char *meta, *frag, *removed, *added, *reset;
-};
-
-static const struct colors plain = { "", "", "", "", "" };
-static const struct colors colored = { "\x1b[1m", "\x1b[36m", "\x1b[31m", "\x1b[32m", "\x1b[m" };
-
 static void sides_of(struct side *old_side, struct side *new_side, const struct patch_input *in,
 		     bool reverse)
 {
@@ -111,48 +104,17 @@ static void add_side_name(struct strbuf *out, const struct side *side)
 		strbuf_addstr(out, "/dev/null");
 }
 
-static void add_meta(struct strbuf *out, const struct colors *colors, const struct strbuf *line)
-{
-	strbuf_addstr(out, colors->meta);
-	strbuf_add(out, line->buf, line->len);
-	strbuf_addstr(out, colors->reset);
-	strbuf_addch(out, '\n');
-}
-
-static void meta_mode(struct strbuf *out, const struct colors *colors, const char *what,
-		      unsigned mode)
-{
-	strbuf_addf(out, "%s%s mode %06o%s\n", colors->meta, what, mode, colors->reset);
-}
-
-static void meta_index(struct strbuf *out, const struct colors *colors, const struct side *a,
-		       const struct side *b)
+static void add_index(struct strbuf *out, const struct side *a, const struct side *b)
 {
 	static const struct oid zero;
 	char old_hex[OID_HEX + 1], new_hex[OID_HEX + 1];
 
 	oid_hex(old_hex, a->present ? a->oid : &zero);
 	oid_hex(new_hex, b->present ? b->oid : &zero);
-	strbuf_addf(out, "%sindex %.*s..%.*s", colors->meta, ABBREV, old_hex, ABBREV, new_hex);
+	strbuf_addf(out, "index %.*s..%.*s", ABBREV, old_hex, ABBREV, new_hex);
 	if (a->present && b->present && a->mode == b->mode)
 		strbuf_addf(out, " %06o", git_mode(a->mode));
-	strbuf_addf(out, "%s\n", colors->reset);
-}
-
-static void meta_rename(struct strbuf *out, const struct colors *colors, const struct side *a,
-			const struct side *b, unsigned similarity)
-{
-	struct strbuf line = STRBUF_INIT;
-
-	strbuf_addf(&line, "similarity index %u%%", similarity);
-	add_meta(out, colors, &line);
-	for (int i = 0; i < 2; i++) {
-		strbuf_reset(&line);
-		strbuf_addf(&line, "rename %s ", i ? "to" : "from");
-		add_name(&line, "", i ? b->path : a->path);
-		add_meta(out, colors, &line);
-	}
-	strbuf_release(&line);
+	strbuf_addch(out, '\n');
 }
 
 static bool is_rename(const struct side *a, const struct side *b)
@@ -160,46 +122,41 @@ static bool is_rename(const struct side *a, const struct side *b)
 	return a->present && b->present && strcmp(a->path, b->path) != 0;
 }
 
-static void add_headers(struct strbuf *out, const struct colors *colors, const struct side *a,
-			const struct side *b, bool same, unsigned similarity)
+static void add_headers(struct strbuf *out, const struct side *a, const struct side *b, bool same,
+			unsigned similarity)
 {
-	struct strbuf line = STRBUF_INIT;
-
-	strbuf_addstr(&line, "diff --git ");
-	add_name(&line, a->prefix, a->present ? a->path : b->path);
-	strbuf_addch(&line, ' ');
-	add_name(&line, b->prefix, b->present ? b->path : a->path);
-	add_meta(out, colors, &line);
-	if (!a->present) {
-		meta_mode(out, colors, "new file", git_mode(b->mode));
-	} else if (!b->present) {
-		meta_mode(out, colors, "deleted file", git_mode(a->mode));
-	} else if (a->mode != b->mode) {
-		meta_mode(out, colors, "old", a->mode);
-		meta_mode(out, colors, "new", b->mode);
+	strbuf_addstr(out, "diff --git ");
+	add_name(out, a->prefix, a->present ? a->path : b->path);
+	strbuf_addch(out, ' ');
+	add_name(out, b->prefix, b->present ? b->path : a->path);
+	strbuf_addch(out, '\n');
+	if (!a->present)
+		strbuf_addf(out, "new file mode %06o\n", git_mode(b->mode));
+	else if (!b->present)
+		strbuf_addf(out, "deleted file mode %06o\n", git_mode(a->mode));
+	else if (a->mode != b->mode)
+		strbuf_addf(out, "old mode %06o\nnew mode %06o\n", a->mode, b->mode);
+	if (is_rename(a, b)) {
+		strbuf_addf(out, "similarity index %u%%\nrename from ", similarity);
+		add_name(out, "", a->path);
+		strbuf_addstr(out, "\nrename to ");
+		add_name(out, "", b->path);
+		strbuf_addch(out, '\n');
 	}
-	if (is_rename(a, b))
-		meta_rename(out, colors, a, b, similarity);
 	/* A file that is added or deleted differs even if it is empty. */
 	if (!same || !a->present || !b->present)
-		meta_index(out, colors, a, b);
-	strbuf_release(&line);
+		add_index(out, a, b);
 }
 
 /* "--- a/x" and "+++ b/x"; a tab ends a name with spaces, for other patch programs. */
-static void add_labels(struct strbuf *out, const struct colors *colors, const struct side *a,
-		       const struct side *b)
+static void add_labels(struct strbuf *out, const struct side *a, const struct side *b)
 {
 	for (int i = 0; i < 2; i++) {
 		const struct side *side = i ? b : a;
-		struct strbuf line = STRBUF_INIT;
 
-		strbuf_addstr(&line, i ? "+++ " : "--- ");
-		add_side_name(&line, side);
-		if (side->present && strchr(side->path, ' '))
-			strbuf_addch(&line, '\t');
-		add_meta(out, colors, &line);
-		strbuf_release(&line);
+		strbuf_addstr(out, i ? "+++ " : "--- ");
+		add_side_name(out, side);
+		strbuf_addstr(out, side->present && strchr(side->path, ' ') ? "\t\n" : "\n");
 	}
 }
 
@@ -233,66 +190,24 @@ static int make_patch(git_patch **out, const struct side *a, const struct side *
 	return 0;
 }
 
-struct printer {
-	struct strbuf *out;
-	const struct colors *colors;
-};
-
-/* The end of a line is not coloured. */
-static void add_line(struct strbuf *out, const char *color, const char *reset, char sign,
-		     const char *text, size_t len)
+static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+		    const git_diff_line *line, void *payload)
 {
-	size_t end = len;
-
-	if (end && text[end - 1] == '\n')
-		end--;
-	if (*color && end && text[end - 1] == '\r')
-		end--;
-	strbuf_addstr(out, color);
-	if (sign)
-		strbuf_addch(out, sign);
-	strbuf_add(out, text, end);
-	if (*color)
-		strbuf_addstr(out, reset);
-	strbuf_add(out, text + end, len - end);
-	if (!len || text[len - 1] != '\n')
-		strbuf_addch(out, '\n');
-}
-
-static void add_hunk_header(struct strbuf *out, const struct colors *colors, const char *text,
-			    size_t len)
-{
-	const char *end = len > 3 ? memmem(text + 3, len - 3, " @@", 3) : NULL;
-	size_t range = end ? (size_t)(end + 3 - text) : len;
-
-	strbuf_addstr(out, colors->frag);
-	strbuf_add(out, text, range);
-	strbuf_addstr(out, colors->reset);
-	strbuf_add(out, text + range, len - range);
-}
-
-static int print_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
-		      const git_diff_line *line, void *payload)
-{
-	const struct printer *printer = payload;
-	const struct colors *colors = printer->colors;
-	struct strbuf *out = printer->out;
+	struct strbuf *out = payload;
 
 	(void)delta;
 	(void)hunk;
 	switch (line->origin) {
-	case GIT_DIFF_LINE_HUNK_HDR:
-		add_hunk_header(out, colors, line->content, line->content_len);
-		break;
 	case GIT_DIFF_LINE_CONTEXT:
-		add_line(out, "", "", ' ', line->content, line->content_len);
-		break;
 	case GIT_DIFF_LINE_ADDITION:
-		add_line(out, colors->added, colors->reset, '+', line->content, line->content_len);
-		break;
 	case GIT_DIFF_LINE_DELETION:
-		add_line(out, colors->removed, colors->reset, '-', line->content,
-			 line->content_len);
+		strbuf_addch(out, line->origin);
+		strbuf_add(out, line->content, line->content_len);
+		if (out->buf[out->len - 1] != '\n')
+			strbuf_addch(out, '\n');
+		break;
+	case GIT_DIFF_LINE_HUNK_HDR:
+		strbuf_add(out, line->content, line->content_len);
 		break;
 	case GIT_DIFF_LINE_CONTEXT_EOFNL:
 	case GIT_DIFF_LINE_ADD_EOFNL:
@@ -306,20 +221,19 @@ static int print_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 }
 
 /* The labels and lines; `out` is left alone if only what is ignored differs. */
-static int print_lines(struct strbuf *out, const struct colors *colors, const struct side *a,
-		       const struct side *b, const struct patch_opts *opts)
+static int print_lines(struct strbuf *out, const struct side *a, const struct side *b,
+		       const struct patch_opts *opts)
 {
 	struct strbuf lines = STRBUF_INIT;
-	struct printer printer = { &lines, colors };
 	git_patch *patch = NULL;
 	int rc = make_patch(&patch, a, b, opts);
 
 	if (rc)
 		return rc;
-	rc = libgit2.patch_print(patch, print_line, &printer);
+	rc = libgit2.patch_print(patch, add_line, &lines);
 	libgit2.patch_free(patch);
 	if (!rc && lines.len) {
-		add_labels(out, colors, a, b);
+		add_labels(out, a, b);
 		strbuf_add(out, lines.buf, lines.len);
 	}
 	strbuf_release(&lines);
@@ -329,7 +243,6 @@ static int print_lines(struct strbuf *out, const struct colors *colors, const st
 static int print_pair(struct strbuf *out, const struct patch_input *in, const struct side *a,
 		      const struct side *b, const struct patch_opts *opts)
 {
-	const struct colors *colors = opts->color ? &colored : &plain;
 	bool same = same_content(a, b);
 	size_t start = out->len, headers;
 	int rc;
@@ -338,7 +251,7 @@ static int print_pair(struct strbuf *out, const struct patch_input *in, const st
 		return 0;
 	if (a->present && b->present && same && a->mode == b->mode && !is_rename(a, b))
 		return 0;
-	add_headers(out, colors, a, b, same, in->similarity);
+	add_headers(out, a, b, same, in->similarity);
 	if (same)
 		return 0;
 	if (is_binary(a) || is_binary(b)) {
@@ -350,7 +263,7 @@ static int print_pair(struct strbuf *out, const struct patch_input *in, const st
 		return 0;
 	}
 	headers = out->len;
-	rc = print_lines(out, colors, a, b, opts);
+	rc = print_lines(out, a, b, opts);
 	/* Nothing is left to be told. */
 	if (!rc && out->len == headers && a->present && b->present && a->mode == b->mode &&
 	    !is_rename(a, b))
@@ -358,7 +271,8 @@ static int print_pair(struct strbuf *out, const struct patch_input *in, const st
 	return rc;
 }
 
-int patch_print(struct strbuf *out, const struct patch_input *in, const struct patch_opts *opts)
+static int print_plain(struct strbuf *out, const struct patch_input *in,
+		       const struct patch_opts *opts)
 {
 	struct side a, b, none = { .present = false, .data = "" };
 	int rc;
@@ -375,6 +289,59 @@ int patch_print(struct strbuf *out, const struct patch_input *in, const struct p
 	rc = print_pair(out, in, &a, &none, opts);
 	none.prefix = a.prefix;
 	return rc ? rc : print_pair(out, in, &none, &b, opts);
+}
+
+/* ---- colours ---- */
+
+static const char bold[] = "\x1b[1m", cyan[] = "\x1b[36m", red[] = "\x1b[31m", green[] = "\x1b[32m",
+		  reset[] = "\x1b[m";
+
+static const char *color_of(const char *line, bool in_lines)
+{
+	if (!in_lines)
+		return strncmp(line, "Binary files ", 13) ? bold : "";
+	return *line == '@' ? cyan : *line == '-' ? red : *line == '+' ? green : "";
+}
+
+/* How much of a line is coloured: not its end, and of the header of a hunk only the numbers. */
+static size_t colored_len(const char *line, size_t len, bool in_lines)
+{
+	const char *end = in_lines && *line == '@' ? memmem(line + 2, len - 2, " @@", 3) : NULL;
+
+	if (end)
+		return (size_t)(end + 3 - line);
+	len -= line[len - 1] == '\n';
+	return len - (in_lines && len && line[len - 1] == '\r');
+}
+
+void patch_color(struct strbuf *out, const char *text, size_t len)
+{
+	bool in_lines = false;
+
+	while (len) {
+		const char *newline = memchr(text, '\n', len), *color;
+		size_t line = newline ? (size_t)(newline + 1 - text) : len, part;
+
+		in_lines = !strncmp(text, "@@ ", 3) || (in_lines && *text != 'd');
+		color = color_of(text, in_lines);
+		part = *color ? colored_len(text, line, in_lines) : 0;
+		strbuf_addstr(out, color);
+		strbuf_add(out, text, part);
+		strbuf_addstr(out, *color ? reset : "");
+		strbuf_add(out, text + part, line - part);
+		text += line;
+		len -= line;
+	}
+}
+
+int patch_print(struct strbuf *out, const struct patch_input *in, const struct patch_opts *opts)
+{
+	struct strbuf plain = STRBUF_INIT;
+	int rc = print_plain(opts->color ? &plain : out, in, opts);
+
+	patch_color(out, plain.buf, plain.len);
+	strbuf_release(&plain);
+	return rc;
 }
 
 int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,

@@ -49,6 +49,9 @@ struct patch_opts {
 /** Append the patch to `out`; nothing if nothing differs, or nothing that is not ignored. */
 int patch_print(struct strbuf *out, const struct patch_input *in, const struct patch_opts *opts);
 
+/** Append a patch, or lines of it from the header of a hunk on, in git's colours. */
+void patch_color(struct strbuf *out, const char *text, size_t len);
+
 /** Count the lines; `binary_out` true: there are none to count, both are 0. */
 int patch_count(size_t *added_out, size_t *removed_out, bool *binary_out,
 		const struct patch_input *in, const struct patch_opts *opts);

@@ -5,11 +5,30 @@
 
 #include "base/base.h"
 #include "restore/restore.h"
+#include "ui/patch.h"
+
+static void cut_between(struct hunks *out, const char *old, size_t old_len, const char *new,
+			size_t new_len)
+{
+	const struct patch_opts opts = PATCH_OPTS_INIT;
+	const struct patch_input in = {
+		.old_path = "a", .new_path = "a", .old_mode = 0100644, .new_mode = 0100644,
+		.old_data = old, .old_len = old_len, .new_data = new, .new_len = new_len,
+	};
+	struct strbuf text = STRBUF_INIT;
+	const char *first;
+
+	memset(out, 0, sizeof(*out));
+	assert_int_equal(patch_print(&text, &in, &opts), 0);
+	first = strstr(text.buf, "\n@@ ");
+	first = first ? first + 1 : text.buf + text.len;
+	assert_int_equal(hunks_cut(out, old, old_len, first, text.len - (size_t)(first - text.buf)), 0);
+	strbuf_release(&text);
+}
 
 static void cut(struct hunks *out, const char *old, const char *new)
 {
-	memset(out, 0, sizeof(*out));
-	assert_int_equal(hunks_cut(out, old, strlen(old), new, strlen(new)), 0);
+	cut_between(out, old, strlen(old), new, strlen(new));
 }
 
 static void use_all(struct hunks *hunks, enum hunk_use use)
@@ -188,7 +207,7 @@ static void test_all_or_nothing(void **state)
 			strbuf_addf(&seed, "line %zu\n", i);
 		random_content(&old, &seed);
 		random_content(&new, &old);
-		assert_int_equal(hunks_cut(&hunks, old.buf, old.len, new.buf, new.len), 0);
+		cut_between(&hunks, old.buf, old.len, new.buf, new.len);
 		for (size_t i = 0; i < hunks.nr; i++)
 			if (rnd(2))
 				hunks_split(&hunks, i);
