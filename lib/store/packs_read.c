@@ -7,7 +7,6 @@
 #include "store/packs_internal.h"
 
 #include <libdeflate.h>
-#include <zlib.h>
 
 #include <pthread.h>
 
@@ -258,22 +257,14 @@ int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_o
 /* The size of the result is at the start of the last delta. */
 static int delta_result_size(uint64_t *out, const struct deflated *delta, const struct oid *oid)
 {
-	unsigned char head[DELTA_SIZES_MAX];
-	z_stream z = { .next_in = (unsigned char *)delta->data,
-		       .avail_in = delta->left > FS_CHUNK ? FS_CHUNK : (uInt)delta->left,
-		       .next_out = head,
-		       .avail_out = sizeof(head) };
+	struct strbuf text = STRBUF_INIT;
 	uint64_t base;
-	int rc;
+	int err = inflate_whole(&text, NULL, delta, oid);
 
-	if (inflateInit(&z) != Z_OK)
-		return ckpt_error_set(CKPT_ERROR, "unable to start zlib");
-	rc = inflate(&z, Z_SYNC_FLUSH);
-	inflateEnd(&z);
-	if ((rc != Z_OK && rc != Z_STREAM_END) ||
-	    delta_sizes(&base, out, head, sizeof(head) - z.avail_out))
-		return packs_damaged(oid);
-	return 0;
+	if (!err && delta_sizes(&base, out, text.buf, text.len))
+		err = packs_damaged(oid);
+	strbuf_release(&text);
+	return err;
 }
 
 struct stat_of {

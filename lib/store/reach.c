@@ -3,22 +3,21 @@
 
 #include "base/base.h"
 #include "store/objects.h"
+#include "store/oidset.h"
 #include "store/packs.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
 struct reached {
-	struct oid oid;
 	uint32_t owner;
 	const char *name; /* in a tree; "" for commits and roots */
 };
 
 struct reach {
 	struct store *store;
-	struct reached *items; /* in the order in which they were found */
-	size_t nr, alloc;
-	uint32_t *slots; /* index into items, plus one */
-	size_t slots_nr; /* a power of two */
+	struct oidset oids;    /* in the order in which they were found */
+	struct reached *items; /* about each of these */
+	size_t alloc;
 	struct arena names;
 	uint64_t *bytes; /* of each owner, once asked for */
 	uint32_t owners;
@@ -38,8 +37,8 @@ void reach_free(struct reach *reach)
 {
 	if (!reach)
 		return;
+	oidset_release(&reach->oids);
 	free(reach->items);
-	free(reach->slots);
 	free(reach->bytes);
 	arena_release(&reach->names);
 	free(reach);
@@ -50,45 +49,16 @@ void reach_limit(struct reach *reach, double seconds)
 	reach->deadline = clock_monotonic() + seconds;
 }
 
-/* --- the table --- */
-
-static uint32_t *slot(const struct reach *reach, const struct oid *oid)
-{
-	size_t mask = reach->slots_nr - 1, at;
-
-	/* Names are hashes: their first bytes are well distributed. */
-	memcpy(&at, oid->id, sizeof(at));
-	for (at &= mask;; at = (at + 1) & mask)
-		if (!reach->slots[at] || oid_equal(&reach->items[reach->slots[at] - 1].oid, oid))
-			return &reach->slots[at];
-}
-
-static void grow(struct reach *reach)
-{
-	reach->slots_nr = reach->slots_nr ? reach->slots_nr * 2 : 4096;
-	free(reach->slots);
-	reach->slots = xcalloc(reach->slots_nr, sizeof(*reach->slots));
-	for (size_t i = 0; i < reach->nr; i++)
-		*slot(reach, &reach->items[i].oid) = (uint32_t)i + 1;
-}
-
 /* True if it was not there before. */
 static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
 {
-	uint32_t *at;
-
-	if (reach->nr * 2 >= reach->slots_nr)
-		grow(reach);
-	at = slot(reach, oid);
-	if (*at)
+	if (!oidset_add(&reach->oids, oid))
 		return false;
-	ALLOC_GROW(reach->items, reach->nr + 1, reach->alloc);
-	reach->items[reach->nr++] = (struct reached){
-		.oid = *oid,
+	ALLOC_GROW(reach->items, reach->oids.nr, reach->alloc);
+	reach->items[reach->oids.nr - 1] = (struct reached){
 		.owner = owner,
 		.name = *name ? arena_memdupz(&reach->names, name, strlen(name)) : "",
 	};
-	*at = (uint32_t)reach->nr;
 	free(reach->bytes);
 	reach->bytes = NULL;
 	if (owner >= reach->owners)
@@ -98,18 +68,18 @@ static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, con
 
 bool reach_has(const struct reach *reach, const struct oid *oid)
 {
-	return reach->slots_nr && *slot(reach, oid);
+	return oidset_has(&reach->oids, oid);
 }
 
 size_t reach_count(const struct reach *reach)
 {
-	return reach->nr;
+	return reach->oids.nr;
 }
 
 const struct oid *reach_at(const struct reach *reach, size_t index, const char **name_out)
 {
 	*name_out = reach->items[index].name;
-	return &reach->items[index].oid;
+	return &reach->oids.items[index];
 }
 
 bool reach_damaged(const struct reach *reach)
@@ -298,10 +268,10 @@ static void count_bytes(struct reach *reach)
 		if (packs_contents(&contents, packs, i))
 			continue;
 		for (size_t j = 0; j < contents.nr; j++) {
-			uint32_t at = *slot(reach, &contents.items[j].oid);
+			int64_t at = oidset_find(&reach->oids, &contents.items[j].oid);
 
-			if (at)
-				reach->bytes[reach->items[at - 1].owner] += contents.items[j].len;
+			if (at >= 0)
+				reach->bytes[reach->items[at].owner] += contents.items[j].len;
 		}
 		packs_contents_release(&contents);
 	}
@@ -309,7 +279,7 @@ static void count_bytes(struct reach *reach)
 
 uint64_t reach_bytes(struct reach *reach, uint32_t owner)
 {
-	if (!reach->nr || owner >= reach->owners)
+	if (owner >= reach->owners)
 		return 0;
 	if (!reach->bytes)
 		count_bytes(reach);
