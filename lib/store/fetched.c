@@ -28,7 +28,7 @@ void fetched_add(struct fetched_list *list, const char *machine, const char *id,
 	item->ref.commit = *commit;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
 	const struct fetched_item *x = a, *y = b;
 	int order = strcmp(x->machine, y->machine);
@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
 void fetched_sort(struct fetched_list *list)
 {
 	if (list->nr)
-		qsort(list->items, list->nr, sizeof(*list->items), compare);
+		qsort(list->items, list->nr, sizeof(*list->items), compare_items);
 }
 
 const struct fetched_item *fetched_find(const struct fetched_list *list, const char *machine,

@@ -75,7 +75,7 @@ void layout_config(struct strbuf *out, const char *worktree)
 		strbuf_addf(out, "\t%s = ignore\n", fsck_ignored[i]);
 }
 
-static int fill(int dirfd, const char *worktree)
+static int fill_store(int dirfd, const char *worktree)
 {
 	struct strbuf config = STRBUF_INIT;
 	const struct {
@@ -113,7 +113,7 @@ static bool is_half_made(const char *name)
 }
 
 /* Half-made stores of dead processes. */
-static void sweep(const char *home)
+static void sweep_home(const char *home)
 {
 	struct strlist names = STRLIST_INIT;
 
@@ -141,7 +141,7 @@ int layout_lock_home(const char *home, bool alone)
 	if (fd >= 0)
 		(void)fs_give_to_owner(fd, AT_FDCWD, home);
 	if (fd >= 0 && !flock(fd, LOCK_EX | (alone ? 0 : LOCK_NB)))
-		sweep(home);
+		sweep_home(home);
 	if (fd >= 0 && !alone)
 		(void)flock(fd, LOCK_SH);
 	return fd;
@@ -161,7 +161,7 @@ int layout_create(const char *home, const char *path, const char *worktree)
 	dirfd = open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	err = dirfd < 0 || fs_give_to_owner(dirfd, AT_FDCWD, home) < 0
 		      ? ckpt_error_errno("unable to open '%s'", temp)
-		      : fill(dirfd, worktree);
+		      : fill_store(dirfd, worktree);
 	if (!err && rename(temp, path) < 0) {
 		if (errno != EEXIST && errno != ENOTEMPTY)
 			err = ckpt_error_errno("unable to create the store '%s'", path);

@@ -50,7 +50,8 @@ void reach_limit(struct reach *reach, double seconds)
 }
 
 /* True if it was not there before. */
-static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
+static bool note_object(struct reach *reach, const struct oid *oid, uint32_t owner,
+			const char *name)
 {
 	if (!oidset_add(&reach->oids, oid))
 		return false;
@@ -90,7 +91,7 @@ bool reach_damaged(const struct reach *reach)
 /* --- the walk --- */
 
 /* What cannot be read may lead anywhere. */
-static int unreadable(struct reach *reach, int err)
+static int note_unreadable(struct reach *reach, int err)
 {
 	reach->damaged = true;
 	return err == CKPT_ECANCELLED ? err : 0;
@@ -113,7 +114,7 @@ static int add_entries(struct reach *reach, const struct strbuf *tree, uint32_t 
 		if (entry.mode == 040000)
 			err = add_tree(reach, &entry.oid, owner, entry.name);
 		else if (entry.mode != 0160000)
-			(void)note(reach, &entry.oid, owner, entry.name);
+			(void)note_object(reach, &entry.oid, owner, entry.name);
 	}
 	if (!err && more < 0)
 		reach->damaged = true;
@@ -125,14 +126,14 @@ static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, 
 	struct strbuf tree = STRBUF_INIT;
 	int err;
 
-	if (!note(reach, oid, owner, name))
+	if (!note_object(reach, oid, owner, name))
 		return 0;
 	if (time_is_up(reach))
 		return 1;
 	err = cancel_check();
 	if (!err)
 		err = objects_read(&tree, reach->store, oid, OBJECT_TREE);
-	err = err ? unreadable(reach, err) : add_entries(reach, &tree, owner);
+	err = err ? note_unreadable(reach, err) : add_entries(reach, &tree, owner);
 	strbuf_release(&tree);
 	return err;
 }
@@ -146,7 +147,7 @@ struct pending {
 static void add_pending(struct reach *reach, struct pending *pending, const struct oid *oid,
 			uint32_t owner)
 {
-	if (!note(reach, oid, owner, ""))
+	if (!note_object(reach, oid, owner, ""))
 		return;
 	ALLOC_GROW(pending->items, pending->nr + 1, pending->alloc);
 	pending->items[pending->nr++] = *oid;
@@ -163,8 +164,8 @@ static bool take_line(const char **p, const char *word, struct oid *out)
 	return true;
 }
 
-static int follow(struct reach *reach, struct pending *pending, const struct oid *from,
-		  uint32_t owner)
+static int follow_object(struct reach *reach, struct pending *pending, const struct oid *from,
+			 uint32_t owner)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum object_type type = OBJECT_BLOB;
@@ -174,7 +175,7 @@ static int follow(struct reach *reach, struct pending *pending, const struct oid
 
 	p = text.buf;
 	if (err) {
-		err = unreadable(reach, err);
+		err = note_unreadable(reach, err);
 	} else if (type == OBJECT_TREE) {
 		err = add_entries(reach, &text, owner);
 	} else if (type == OBJECT_TAG && take_line(&p, "object ", &oid)) {
@@ -201,7 +202,7 @@ int reach_add(struct reach *reach, const struct oid *root, uint32_t owner)
 
 		err = time_is_up(reach) ? 1 : cancel_check();
 		if (!err)
-			err = follow(reach, &pending, &from, owner);
+			err = follow_object(reach, &pending, &from, owner);
 	}
 	free(pending.items);
 	return err;
@@ -217,7 +218,7 @@ static int add_ref(struct reach *reach, const char *name, uint32_t owner)
 
 	if (!err)
 		return reach_add(reach, &oid, owner);
-	return err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
+	return err == CKPT_ENOTFOUND ? 0 : note_unreadable(reach, err);
 }
 
 /* `git worktree add` is one way to look at a checkpoint. */

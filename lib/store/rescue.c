@@ -112,7 +112,7 @@ struct rescued {
 static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t offset,
 		       const struct oid *expected, size_t *used_out)
 {
-	struct place at = {
+	struct packs_at at = {
 		.pack = wreck->self.nr ? &wreck->self : NULL,
 		.data = wreck->file.data,
 		.offset = offset,
@@ -221,7 +221,7 @@ static int clear_away(struct wreck *wreck, bool keep)
 	return err;
 }
 
-static int rescue(struct rescued *rescued, struct wreck *wreck)
+static int rescue_wreck(struct rescued *rescued, struct wreck *wreck)
 {
 	/* A store without packs: everything is written again, even what only the damaged one has. */
 	struct store view = *wreck->store;
@@ -255,8 +255,8 @@ static const char *what_is_wrong(const struct wreck *wreck)
 				     : "has a damaged index";
 }
 
-static void describe(struct problems *out, const struct wreck *wreck, const struct rescued *rescued,
-		     bool fix)
+static void describe_wreck(struct problems *out, const struct wreck *wreck,
+			   const struct rescued *rescued, bool fix)
 {
 	struct strbuf more = STRBUF_INIT;
 
@@ -314,9 +314,9 @@ static int check_pack(struct problems *out, struct store *store, const char *nam
 	} else if (wreck.sound && !wreck.index_sound) {
 		err = index_again(out, &wreck, fix);
 	} else if (!wreck.sound) {
-		err = fix ? rescue(&rescued, &wreck) : take_all(&rescued, &wreck);
+		err = fix ? rescue_wreck(&rescued, &wreck) : take_all(&rescued, &wreck);
 		if (!err)
-			describe(out, &wreck, &rescued, fix);
+			describe_wreck(out, &wreck, &rescued, fix);
 	}
 	close_wreck(&wreck);
 	hash_free(rescued.sha1);

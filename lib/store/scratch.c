@@ -32,7 +32,7 @@ static bool is_abandoned(int dirfd, const char *name)
 }
 
 /* The number of those of dead processes, which are removed if `remove`. */
-static size_t sweep(int dirfd, bool remove)
+static size_t sweep_dead(int dirfd, bool remove)
 {
 	struct strlist names = STRLIST_INIT;
 	size_t nr = 0;
@@ -52,7 +52,7 @@ static size_t sweep(int dirfd, bool remove)
 size_t scratch_count(struct store *store)
 {
 	int fd = lock_all(store);
-	size_t nr = fd >= 0 ? sweep(fd, false) : 0;
+	size_t nr = fd >= 0 ? sweep_dead(fd, false) : 0;
 
 	fs_close(fd);
 	return nr;
@@ -63,7 +63,7 @@ void scratch_sweep(struct store *store)
 	int fd = lock_all(store);
 
 	if (fd >= 0)
-		(void)sweep(fd, true);
+		(void)sweep_dead(fd, true);
 	fs_close(fd);
 }
 
@@ -88,7 +88,7 @@ static int make_dir(struct scratch *out, int dirfd)
 	return err;
 }
 
-static int fill(const struct scratch *scratch, bool sha256)
+static int fill_dir(const struct scratch *scratch, bool sha256)
 {
 	static const char sha1_config[] = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n",
 			  sha256_config[] = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n"
@@ -121,11 +121,11 @@ int scratch_open(struct scratch *out, struct store *store, bool sha256)
 	fd = lock_all(store);
 	if (fd < 0)
 		return ckpt_error_errno("unable to open '%s/" DIR "'", store->path);
-	(void)sweep(fd, true);
+	(void)sweep_dead(fd, true);
 	err = make_dir(out, fd);
 	close(fd);
 	if (!err)
-		err = fill(out, sha256);
+		err = fill_dir(out, sha256);
 	if (err) {
 		char *kept = ckpt_error_keep();
 
