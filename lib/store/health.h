@@ -25,6 +25,9 @@ int health_check(struct strlist *out, struct store *store);
 /** Repair all of it; the store must be locked. What cannot be written stays as it is. */
 void health_repair(struct store *store);
 
+/** For layout_create(): the same in an empty directory. Fails if something cannot be written. */
+int health_make(struct store *store);
+
 /** For store_lock(), if there is no lock to be opened: make it again, alone in this home. */
 void health_repair_lock(struct store *store);
 
