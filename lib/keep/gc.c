@@ -163,7 +163,7 @@ static int lock_again(struct gc *gc)
 static int replace(struct gc *gc, struct gc_result *out)
 {
 	uint64_t cache = reclaim_cache_before(gc->store);
-	int err = repack_adopt(gc->store, gc->name);
+	int err = repack_adopt(gc->store, REPACK_DIR, gc->name);
 
 	if (!err)
 		err = objects_reopen(gc->store);

@@ -350,7 +350,7 @@ static int copy_tight(struct reclaim *reclaim)
 
 		err = repack_tight(&name, reclaim->store, &list, 0, reclaim->session->threads);
 		if (!err && is_gain(reclaim, name, old)) {
-			err = repack_adopt(reclaim->store, name);
+			err = repack_adopt(reclaim->store, REPACK_DIR, name);
 			made = !err;
 		}
 		/* Without git, or with a damaged object in it, it stays as it is. */

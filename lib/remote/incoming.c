@@ -191,6 +191,7 @@ static int adopt_packs(struct incoming *incoming, const struct reach *reach)
 	struct session *session = incoming->session;
 	struct packs *packs = incoming->apart.store->packs;
 	struct pack *rest = pack_new(session->store, 1, (unsigned)session->settings.compression);
+	char *dir = xstrfmt("%s/objects/pack", incoming->scratch.name);
 	int err = 0;
 
 	for (size_t i = 0; i < packs_count(packs) && !err; i++) {
@@ -203,7 +204,7 @@ static int adopt_packs(struct incoming *incoming, const struct reach *reach)
 			err = 0;
 		else if (!strlist_has(&incoming->linked, contents.name) &&
 			 is_all_needed(&contents, reach))
-			err = scratch_adopt_pack(&incoming->scratch, contents.name);
+			err = repack_adopt(session->store, dir, contents.name);
 		else
 			err = copy_needed(incoming, &contents, reach, rest);
 		packs_contents_release(&contents);
@@ -211,6 +212,7 @@ static int adopt_packs(struct incoming *incoming, const struct reach *reach)
 	if (!err)
 		err = pack_commit(rest, NULL);
 	pack_free(rest);
+	free(dir);
 	return err;
 }
 

@@ -213,7 +213,8 @@ static int store_again(struct doctor *doctor, struct patients *patients)
 	return err ? err : objects_reopen(doctor->store);
 }
 
-static void describe(struct doctor *doctor, const char *id, const char *problem, bool repaired)
+static void describe_damage(struct doctor *doctor, const char *id, const char *problem,
+			    bool repaired)
 {
 	/* Some sentences already begin with this. */
 	bool named = strstr(problem, id) != NULL;
@@ -246,8 +247,9 @@ static int check_contents(struct doctor *doctor)
 		if (!err && doctor->fix)
 			err = verify_checkpoint(&again, &verify, &patients.refs[i]);
 		if (!err)
-			describe(doctor, patients.refs[i].id, patients.items[i].problems.items[0],
-				 doctor->fix && !again.problems.nr);
+			describe_damage(doctor, patients.refs[i].id,
+					patients.items[i].problems.items[0],
+					doctor->fix && !again.problems.nr);
 		strlist_release(&again.problems);
 		strlist_release(&patients.items[i].problems);
 	}

@@ -47,18 +47,28 @@ void doctor_temporaries(struct doctor *doctor)
 
 /* --- keepers and the branch where git log starts --- */
 
-/* refs/keep/<who>/<id> leads to the commit of its checkpoint. */
-static int check_keeper(struct doctor *doctor, const struct kept *kept, const struct ref_list *refs)
+/* refs/keep/<who>/<id> leads to the commit of its checkpoint, a name to that of any. */
+static bool is_right(struct doctor *doctor, const struct kept *kept, const struct ref_item *ref,
+		     const struct ref_list *refs)
 {
-	const struct ref_item *ref = refs_find(refs, kept->id);
-	/* That of a damaged one is all that is left of what the user wanted. */
-	bool keep = ref && oid_is_zero(&ref->commit);
 	struct oid oid;
+
+	if (kept->who == KEEPER_NAME)
+		return lookup_named(doctor->store, refs, kept->name);
+	return !refs_valid_id(kept->id) || fetched_any(&oid, doctor->store, kept->id) ||
+	       (keepers_find(&oid, doctor->store, kept->who, kept->name) && ref &&
+		oid_equal(&oid, &ref->commit));
+}
+
+static int check_keeper(struct doctor *doctor, const struct kept *kept, const struct ref_list *refs,
+			bool any_damaged)
+{
+	const struct ref_item *ref = *kept->id ? refs_find(refs, kept->id) : NULL;
+	/* That of a damaged one is all that is left of what the user wanted. */
+	bool keep = kept->who == KEEPER_NAME ? any_damaged : ref && oid_is_zero(&ref->commit);
 	int err = 0;
 
-	if (!refs_valid_id(kept->id) || keep || fetched_any(&oid, doctor->store, kept->id) ||
-	    (keepers_find(&oid, doctor->store, kept->who, kept->name) && ref &&
-	     oid_equal(&oid, &ref->commit)))
+	if (keep || is_right(doctor, kept, ref, refs))
 		return 0;
 	if (doctor->fix && ref)
 		err = keepers_add(doctor->store, kept->who, kept->name, &ref->commit);
@@ -76,43 +86,22 @@ static int check_keeper(struct doctor *doctor, const struct kept *kept, const st
 static int check_keepers(struct doctor *doctor, const struct ref_list *refs)
 {
 	const struct keepers *keepers;
+	bool any_damaged = false;
 	int err = keepers_read(&keepers, doctor->store);
 
+	for (size_t i = 0; i < refs->nr; i++)
+		any_damaged = any_damaged || oid_is_zero(&refs->items[i].commit);
 	/* Each change makes us read them again, in the same order. */
 	for (size_t i = 0; !err && i < keepers->nr;) {
 		const struct kept *kept = &keepers->items[i];
 		size_t nr = keepers->nr;
 
-		if (kept->who <= KEEPER_JOURNAL && kept->who != KEEPER_NAME)
-			err = check_keeper(doctor, kept, refs);
+		if (kept->who <= KEEPER_JOURNAL)
+			err = check_keeper(doctor, kept, refs, any_damaged);
 		if (!err)
 			err = keepers_read(&keepers, doctor->store);
 		i += keepers->nr == nr;
 	}
-	return err;
-}
-
-/* A name leads to the commit of a checkpoint; of a damaged one, it is all that is left. */
-static int check_names(struct doctor *doctor, const struct ref_list *refs)
-{
-	struct strlist names = STRLIST_INIT;
-	bool damaged = false;
-	int err = 0;
-
-	for (size_t i = 0; i < refs->nr; i++)
-		damaged = damaged || oid_is_zero(&refs->items[i].commit);
-	keepers_names(&names, doctor->store);
-	for (size_t i = 0; i < names.nr && !err && !damaged; i++) {
-		if (lookup_named(doctor->store, refs, names.items[i]))
-			continue;
-		if (doctor->fix)
-			err = keepers_remove(doctor->store, KEEPER_NAME, names.items[i]);
-		if (!err)
-			problems_addf(doctor->out, doctor->fix,
-				      "the name '%s' does not belong to a checkpoint%s",
-				      names.items[i], doctor->fix ? "; removed" : "");
-	}
-	strlist_release(&names);
 	return err;
 }
 
@@ -168,8 +157,6 @@ static int check_other_refs(struct doctor *doctor)
 		err = add_lost(&refs, doctor);
 	if (!err)
 		err = check_keepers(doctor, &refs);
-	if (!err)
-		err = check_names(doctor, &refs);
 	if (!err)
 		check_latest(doctor, &refs);
 	refs_release(&refs);

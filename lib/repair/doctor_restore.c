@@ -27,7 +27,7 @@ static char *safety_of(struct doctor *doctor)
 	return id;
 }
 
-static int settle(struct doctor *doctor, const struct stage_dir *dir)
+static int settle_stage(struct doctor *doctor, const struct stage_dir *dir)
 {
 	int rootfd = open(doctor->session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	struct strbuf rescued = STRBUF_INIT;
@@ -54,7 +54,7 @@ static int settle_all(struct doctor *doctor)
 	stage_dir_list(&dirs, doctor->store, doctor->session->worktree);
 	for (size_t i = 0; i < dirs.nr && !err; i++)
 		if (dirs.items[i].kind == STAGE_DIR_OWN)
-			err = settle(doctor, &dirs.items[i]);
+			err = settle_stage(doctor, &dirs.items[i]);
 	stage_dirs_release(&dirs);
 	return err;
 }
@@ -213,7 +213,7 @@ static int check_foreign(struct doctor *doctor, const struct stage_dir *dir)
 				       "directory");
 		return 0;
 	}
-	err = settle(doctor, dir);
+	err = settle_stage(doctor, dir);
 	if (!err)
 		problems_addf(doctor->out, true,
 			      "'%s' was left by a forgotten restore of '%s'; cleaned up",
@@ -225,7 +225,7 @@ static int check_foreign(struct doctor *doctor, const struct stage_dir *dir)
 static int check_stray(struct doctor *doctor, const struct stage_dir *dir)
 {
 	bool fix = doctor->fix && !journal_exists(doctor->store);
-	int err = fix ? settle(doctor, dir) : 0;
+	int err = fix ? settle_stage(doctor, dir) : 0;
 
 	if (!err)
 		problems_addf(doctor->out, fix, "'%s' is left over from a finished restore%s", dir->name,

@@ -279,7 +279,7 @@ static void tell_unmerged(struct relink_result *out, const struct problems *prob
 }
 
 /* What waits here, since now or since a call that was killed. */
-static int merge(struct relink *job, struct relink_result *out)
+static int merge_waiting(struct relink *job, struct relink_result *out)
 {
 	struct session session = *job->session;
 	struct problems problems = { 0 };
@@ -306,7 +306,7 @@ static int merge(struct relink *job, struct relink_result *out)
 }
 
 /* Step 3. What can be rebuilt does not decide whether it succeeds. */
-static int finish(struct relink *job, struct relink_result *out)
+static int finish_move(struct relink *job, struct relink_result *out)
 {
 	struct store *store = job->store;
 	char *reason = xstrfmt("%s -> %s", *out->from ? out->from : job->name, job->to);
@@ -315,7 +315,7 @@ static int finish(struct relink *job, struct relink_result *out)
 
 	free(store->worktree);
 	store->worktree = xstrdup(job->to);
-	err = merge(job, out);
+	err = merge_waiting(job, out);
 	if (!identity_of(&now, job->to)) {
 		identity_find_root(&now, job->session->repo);
 		if (job->have_recorded &&
@@ -340,7 +340,7 @@ static int finish(struct relink *job, struct relink_result *out)
 }
 
 /* With the store locked: no other process moves it, or saves into it. */
-static int adopt(struct relink *job, struct relink_result *out)
+static int adopt_store(struct relink *job, struct relink_result *out)
 {
 	int lockfd = -1, err = count_checkpoints(&job->checkpoints, job->store);
 
@@ -361,7 +361,7 @@ static int adopt(struct relink *job, struct relink_result *out)
 	if (!job->interrupted)
 		err = move_store(job);
 	close(lockfd);
-	return err ? err : finish(job, out);
+	return err ? err : finish_move(job, out);
 }
 
 int relink_store(struct relink_result *out, struct session *session, const char *name, bool force)
@@ -381,7 +381,7 @@ int relink_store(struct relink_result *out, struct session *session, const char 
 	if (!err)
 		err = find_folder(&job);
 	if (!err)
-		err = adopt(&job, out);
+		err = adopt_store(&job, out);
 	if (err) {
 		relink_result_release(out);
 	} else {

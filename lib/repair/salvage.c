@@ -103,7 +103,7 @@ static int list_old(struct ref_list *out, struct store *old)
 }
 
 /* Some sentences already begin with this. */
-static const char *why(const struct verify_result *result)
+static const char *say_why(const struct verify_result *result)
 {
 	static const char damaged[] = "is damaged: ";
 	const char *text = result->problems.items[0], *rest = strstr(text, damaged);
@@ -111,7 +111,7 @@ static const char *why(const struct verify_result *result)
 	return rest && strstr(text, result->id) ? rest + strlen(damaged) : text;
 }
 
-static int examine(struct salvage *salvage, const struct ref_item *ref)
+static int examine_checkpoint(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct verify_result result;
 	int err = verify_checkpoint(&result, &salvage->verify, ref);
@@ -124,7 +124,7 @@ static int examine(struct salvage *salvage, const struct ref_item *ref)
 		salvage->lost++;
 		problems_addf(salvage->out, false,
 			      "checkpoint '%s' of '%s' cannot be recovered: %s", ref->id,
-			      salvage->other.store->path, why(&result));
+			      salvage->other.store->path, say_why(&result));
 	}
 	strlist_release(&result.problems);
 	return 0;
@@ -149,7 +149,7 @@ static int find_sound(struct salvage *salvage)
 		const struct ref_item *ref = refs_find(&here, old.items[i].id);
 
 		if (!ref && !refs_find(&salvage->sound, old.items[i].id))
-			err = examine(salvage, &old.items[i]);
+			err = examine_checkpoint(salvage, &old.items[i]);
 		else if (ref && is_other(ref, &old.items[i]))
 			problems_addf(salvage->out, false,
 				      "checkpoint '%s' of '%s' cannot be recovered: another one has that "
@@ -199,7 +199,7 @@ static int copy_objects(struct salvage *salvage)
 }
 
 /* Everything it needs is here: now it exists. */
-static int adopt(struct salvage *salvage, const struct ref_item *ref)
+static int adopt_checkpoint(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct store *store = salvage->session->store;
 	const struct keepers *keepers;
@@ -249,7 +249,7 @@ static int bring_back(struct salvage *salvage)
 	int err = salvage->sound.nr ? copy_objects(salvage) : 0;
 
 	for (size_t i = 0; i < salvage->sound.nr && !err; i++)
-		err = adopt(salvage, &salvage->sound.items[i]);
+		err = adopt_checkpoint(salvage, &salvage->sound.items[i]);
 	if (!err)
 		copy_settings(salvage);
 	return err ? err : rename_merged(salvage->session->home, salvage->other.store->path);

@@ -15,7 +15,7 @@ struct piece {
 	uint32_t offset, len;
 };
 
-static int malformed(void)
+static int set_malformed(void)
 {
 	return ckpt_error_set(CKPT_ECORRUPT, "a delta is malformed");
 }
@@ -77,11 +77,11 @@ int delta_sizes(uint64_t *base_out, uint64_t *result_out, const void *delta, siz
 {
 	struct reader in = { delta, (const unsigned char *)delta + len };
 
-	return read_size(base_out, &in) && read_size(result_out, &in) ? 0 : malformed();
+	return read_size(base_out, &in) && read_size(result_out, &in) ? 0 : set_malformed();
 }
 
 /* All of it before anything is allocated: the instructions must produce the promised size. */
-static bool fits(struct reader in, uint64_t base_len, uint64_t result)
+static bool is_fitting(struct reader in, uint64_t base_len, uint64_t result)
 {
 	struct piece piece;
 	uint64_t sum = 0;
@@ -105,8 +105,8 @@ int delta_apply(struct strbuf *out, const void *base, size_t base_len, const voi
 	uint64_t from, result;
 	struct piece piece;
 
-	if (!read_size(&from, &in) || !read_size(&result, &in) || !fits(in, base_len, result))
-		return malformed();
+	if (!read_size(&from, &in) || !read_size(&result, &in) || !is_fitting(in, base_len, result))
+		return set_malformed();
 	if (from != base_len)
 		return ckpt_error_set(CKPT_ECORRUPT, "a delta does not belong to its base");
 	strbuf_grow(out, result);

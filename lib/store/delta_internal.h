@@ -11,9 +11,6 @@
  * instructions fill.
  */
 
-/** Enough bytes of a delta for delta_sizes(). */
-enum { DELTA_SIZES_MAX = 20 };
-
 /**
  * The sizes of base and result that a delta begins with; 0, or CKPT_ECORRUPT
  * if they are malformed. They need not be true.

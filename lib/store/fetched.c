@@ -28,7 +28,7 @@ void fetched_add(struct fetched_list *list, const char *machine, const char *id,
 	item->ref.commit = *commit;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_items(const void *a, const void *b)
 {
 	const struct fetched_item *x = a, *y = b;
 	int order = strcmp(x->machine, y->machine);
@@ -39,7 +39,7 @@ static int compare(const void *a, const void *b)
 void fetched_sort(struct fetched_list *list)
 {
 	if (list->nr)
-		qsort(list->items, list->nr, sizeof(*list->items), compare);
+		qsort(list->items, list->nr, sizeof(*list->items), compare_items);
 }
 
 const struct fetched_item *fetched_find(const struct fetched_list *list, const char *machine,
@@ -106,31 +106,35 @@ int fetched_list(struct fetched_list *out, struct store *store)
 	return err;
 }
 
-bool fetched_any(struct oid *out, struct store *store, const char *id)
+static int find_any(bool *found, struct oid *out, struct store *store, const char *id)
 {
 	struct fetched_list list;
-	bool found = false;
+	int err = fetched_list(&list, store);
 
-	(void)fetched_list(&list, store);
-	for (size_t i = 0; i < list.nr && !found; i++) {
-		found = !strcmp(list.items[i].ref.id, id);
+	*found = false;
+	for (size_t i = 0; i < list.nr && !*found; i++) {
+		*found = !strcmp(list.items[i].ref.id, id);
 		*out = list.items[i].ref.commit;
 	}
 	fetched_release(&list);
+	return err;
+}
+
+bool fetched_any(struct oid *out, struct store *store, const char *id)
+{
+	bool found;
+
+	(void)find_any(&found, out, store, id);
 	return found;
 }
 
 bool fetched_exists(struct store *store, const char *id)
 {
-	struct fetched_list list;
-	bool found = false;
+	struct oid commit;
+	bool found;
 
-	if (fetched_list(&list, store))
-		return true; /* not known: then it was not dropped, either */
-	for (size_t i = 0; i < list.nr && !found; i++)
-		found = !strcmp(list.items[i].ref.id, id);
-	fetched_release(&list);
-	return found;
+	/* Not known: then it was not dropped, either. */
+	return find_any(&found, &commit, store, id) || found;
 }
 
 int fetched_create(struct store *store, const struct fetched_item *item)

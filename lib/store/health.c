@@ -9,7 +9,7 @@
 struct patient {
 	struct store *store;
 	struct strlist *wrong; /* a sentence about each thing */
-	bool repair;
+	bool repair, make;     /* make: it is new, so everything is missing */
 };
 
 enum presence { MISSING, FOUND, ODD /* neither file nor directory, or the wrong one */ };
@@ -184,9 +184,26 @@ static int mend_dir(const struct patient *p, const char *name)
 	add_note(p, name, is == ODD ? "is not a directory" : "is missing");
 	if (is == ODD)
 		move_away(p, name);
-	if (p->repair)
-		(void)fs_ensure_dir(p->store->dirfd, name, 0700);
+	if (p->repair && fs_mkdir(p->store->dirfd, name, 0700) < 0)
+		return ckpt_error_errno("unable to create '%s' in the store '%s'", name,
+					p->store->path);
 	return 0;
+}
+
+static int mend_dirs(const struct patient *p)
+{
+	/* Into the last one of a new store files are written. */
+	static const char *const holders[] = { "objects", "refs", "." };
+	int err = 0, failed;
+
+	for (const char *const *dir = layout_dirs; *dir; dir++) {
+		failed = mend_dir(p, *dir);
+		err = err ? err : failed;
+	}
+	for (size_t i = 0; p->repair && p->wrong->nr && i < ARRAY_SIZE(holders) - p->make && !err;
+	     i++)
+		err = fs_sync_dir(p->store->dirfd, holders[i]);
+	return err;
 }
 
 static int mend_file(const struct patient *p, const struct own_file *file)
@@ -194,8 +211,8 @@ static int mend_file(const struct patient *p, const struct own_file *file)
 	struct strbuf text = STRBUF_INIT;
 	enum presence is;
 	int err = read_small(&text, &is, p->store, file->name);
-	bool sound = is == MISSING ? file->optional :
-				     is == FOUND && file->is_sound(&text, file->text);
+	bool sound = is == MISSING ? file->optional && !p->make
+				   : is == FOUND && file->is_sound(&text, file->text);
 
 	strbuf_release(&text);
 	if (err || sound)
@@ -204,16 +221,15 @@ static int mend_file(const struct patient *p, const struct own_file *file)
 		 is == ODD ? "is not a file" : is == MISSING ? "is missing" : "is damaged");
 	if (is == ODD)
 		move_away(p, file->name);
-	if (p->repair)
-		(void)fs_write_file(p->store->dirfd, file->name, file->text, strlen(file->text),
-				    0600, FS_DURABLE);
-	return 0;
+	return p->repair ? fs_write_file(p->store->dirfd, file->name, file->text,
+					 strlen(file->text), 0600, FS_DURABLE)
+			 : 0;
 }
 
 static int mend_files(const struct patient *p)
 {
 	struct strbuf config = STRBUF_INIT;
-	int err = 0;
+	int err = 0, failed;
 
 	layout_config(&config, p->store->worktree);
 	{
@@ -226,8 +242,10 @@ static int mend_files(const struct patient *p)
 			{ LAYOUT_WORKTREE, p->store->worktree, is_same, false },
 		};
 
-		for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
-			err = mend_file(p, &files[i]);
+		for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+			failed = mend_file(p, &files[i]);
+			err = err ? err : failed;
+		}
 	}
 	strbuf_release(&config);
 	return err;
@@ -282,21 +300,20 @@ static int mend_mode(const struct patient *p)
 	return 0;
 }
 
+/* As much as possible; the first failure. */
 static int mend_all(const struct patient *p)
 {
-	int err = mend_mode(p);
+	int mode = mend_mode(p), dirs = mend_dirs(p), files, settings;
 
-	for (const char *const *dir = layout_dirs; *dir && !err; dir++)
-		err = mend_dir(p, *dir);
 	move_directories(p);
-	if (!err)
-		err = mend_files(p);
-	return err ? err : mend_settings(p);
+	files = mend_files(p);
+	settings = mend_settings(p);
+	return mode ? mode : dirs ? dirs : files ? files : settings;
 }
 
 int health_check(struct strlist *out, struct store *store)
 {
-	const struct patient p = { store, out, false };
+	const struct patient p = { .store = store, .wrong = out };
 	int err = check_version(store);
 
 	if (!err)
@@ -307,16 +324,26 @@ int health_check(struct strlist *out, struct store *store)
 void health_repair(struct store *store)
 {
 	struct strlist wrong = STRLIST_INIT;
-	const struct patient p = { store, &wrong, true };
+	const struct patient p = { store, &wrong, true, false };
 
 	(void)mend_all(&p);
 	strlist_release(&wrong);
 }
 
+int health_make(struct store *store)
+{
+	struct strlist wrong = STRLIST_INIT;
+	const struct patient p = { store, &wrong, true, true };
+	int err = mend_all(&p);
+
+	strlist_release(&wrong);
+	return err;
+}
+
 void health_repair_lock(struct store *store)
 {
 	struct strlist wrong = STRLIST_INIT;
-	const struct patient p = { store, &wrong, true };
+	const struct patient p = { store, &wrong, true, false };
 	char *home = xmemdupz(store->path, (size_t)(strrchr(store->path, '/') - store->path));
 	int fd = layout_lock_home(home, true);
 

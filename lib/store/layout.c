@@ -2,7 +2,8 @@
 #include "store/layout.h"
 
 #include "base/base.h"
-#include "tree/tree.h"
+#include "store/health.h"
+#include "store/shadow.h"
 
 #include <sys/file.h>
 
@@ -75,45 +76,13 @@ void layout_config(struct strbuf *out, const char *worktree)
 		strbuf_addf(out, "\t%s = ignore\n", fsck_ignored[i]);
 }
 
-static int fill(int dirfd, const char *worktree)
-{
-	struct strbuf config = STRBUF_INIT;
-	const struct {
-		const char *name, *text;
-	} files[] = {
-		{ "HEAD", layout_head },
-		{ "info/exclude", rules_default_patterns },
-		{ "info/attributes", layout_attributes },
-		{ LAYOUT_WORKTREE, worktree },
-		{ LAYOUT_VERSION_FILE, LAYOUT_VERSION "\n" },
-	};
-	int err = 0;
-
-	for (const char *const *dir = layout_dirs; *dir && !err; dir++)
-		if (fs_mkdir(dirfd, *dir, 0700) < 0)
-			err = ckpt_error_errno("unable to create '%s' in a new store", *dir);
-	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
-		err = fs_write_file(dirfd, files[i].name, files[i].text, strlen(files[i].text),
-				    0600, FS_DURABLE);
-	/* Directories into which no file was written: sync the names of their subdirectories. */
-	if (!err)
-		err = fs_sync_dir(dirfd, "objects");
-	if (!err)
-		err = fs_sync_dir(dirfd, "refs");
-	layout_config(&config, worktree);
-	if (!err)
-		err = fs_write_file(dirfd, "config", config.buf, config.len, 0600, FS_DURABLE);
-	strbuf_release(&config);
-	return err;
-}
-
 static bool is_half_made(const char *name)
 {
 	return !strncmp(name, FS_TEMP_PREFIX, strlen(FS_TEMP_PREFIX));
 }
 
 /* Half-made stores of dead processes. */
-static void sweep(const char *home)
+static void sweep_home(const char *home)
 {
 	struct strlist names = STRLIST_INIT;
 
@@ -141,7 +110,7 @@ int layout_lock_home(const char *home, bool alone)
 	if (fd >= 0)
 		(void)fs_give_to_owner(fd, AT_FDCWD, home);
 	if (fd >= 0 && !flock(fd, LOCK_EX | (alone ? 0 : LOCK_NB)))
-		sweep(home);
+		sweep_home(home);
 	if (fd >= 0 && !alone)
 		(void)flock(fd, LOCK_SH);
 	return fd;
@@ -150,6 +119,7 @@ int layout_lock_home(const char *home, bool alone)
 int layout_create(const char *home, const char *path, const char *worktree)
 {
 	char *temp = xstrfmt("%s/" FS_TEMP_PREFIX "XXXXXX", home);
+	struct store made = { .path = temp, .worktree = (char *)worktree };
 	int dirfd = -1, err = 0, lockfd = layout_lock_home(home, false);
 
 	if (lockfd < 0 || !mkdtemp(temp)) {
@@ -159,9 +129,10 @@ int layout_create(const char *home, const char *path, const char *worktree)
 		return err;
 	}
 	dirfd = open(temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	made.dirfd = dirfd;
 	err = dirfd < 0 || fs_give_to_owner(dirfd, AT_FDCWD, home) < 0
 		      ? ckpt_error_errno("unable to open '%s'", temp)
-		      : fill(dirfd, worktree);
+		      : health_make(&made);
 	if (!err && rename(temp, path) < 0) {
 		if (errno != EEXIST && errno != ENOTEMPTY)
 			err = ckpt_error_errno("unable to create the store '%s'", path);

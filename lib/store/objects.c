@@ -32,7 +32,7 @@ int objects_reopen(struct store *store)
 	return objects_open(store);
 }
 
-static bool lost(int err)
+static bool is_lost(int err)
 {
 	return err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT;
 }
@@ -125,7 +125,7 @@ int objects_read_any(struct strbuf *out, enum object_type *type_out, struct stor
 	seen = packs_count(store->packs);
 	do
 		err = packs_read(out, type_out, store->packs, oid);
-	while (lost(err) && more_packs(store, &seen));
+	while (is_lost(err) && more_packs(store, &seen));
 	return err == CKPT_ENOTFOUND ? read_odb(out, type_out, store, oid) : err;
 }
 
@@ -194,7 +194,7 @@ int objects_size(uint64_t *out, struct store *store, const struct oid *oid)
 	seen = packs_count(store->packs);
 	do
 		err = packs_stat(&type, out, store->packs, oid);
-	while (lost(err) && more_packs(store, &seen));
+	while (is_lost(err) && more_packs(store, &seen));
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	err = check_loose(store, oid);

@@ -4,15 +4,20 @@
 
 #include "base/base.h"
 
-/** A set of object names; all zero is an empty set. It cannot contain the zero name. */
+/** A set of object names; all zero is an empty set. */
 struct oidset {
-	struct oid *slots;
-	size_t nr, alloc; /**< alloc is a power of two */
+	struct oid *items; /**< in the order in which they were added */
+	size_t nr, alloc;
+	uint32_t *slots; /**< index into items, plus one */
+	size_t slots_nr; /**< a power of two */
 };
 
 /** True if it was not in the set before. */
 bool oidset_add(struct oidset *set, const struct oid *oid);
 bool oidset_has(const struct oidset *set, const struct oid *oid);
+
+/** Its index in `items`, or -1. */
+int64_t oidset_find(const struct oidset *set, const struct oid *oid);
 void oidset_release(struct oidset *set);
 
 #endif

@@ -2,17 +2,19 @@
 #include "store/pack.h"
 
 #include "base/base.h"
-#include "store/delta_internal.h"
+#include "store/packs_internal.h"
 
 #include <libdeflate.h>
 #include <zlib.h>
+
+#include <sys/mman.h>
 
 /*
  * The pack is cut into spans of neighbouring objects; workers take one each.
  * The SHA-1 over the whole file, which git wants after it, can only be
  * computed from front to back, so that is a separate item, started first.
  */
-enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20, CHAIN_MAX = 64 };
+enum { SPAN = 1 << 20, PLAIN_MAX = 8 << 20 };
 
 struct verifier {
 	struct libdeflate_decompressor *inflate;
@@ -30,10 +32,12 @@ struct verify {
 	size_t spans_nr;
 	struct verifier *workers;
 	struct oid *pack_id;
-	const struct pack_entry **by_oid; /* NULL: there are no deltas */
+	struct packs *none;   /* NULL: there are no deltas */
+	struct one_pack self; /* otherwise the pack as its readers see it */
+	struct strbuf index;
 };
 
-static int damaged(const struct pack_entry *entry)
+static int set_damaged(const struct pack_entry *entry)
 {
 	char hex[OID_HEX + 1];
 
@@ -68,74 +72,23 @@ static bool is_object(unsigned type)
 
 /* --- deltas: few, and of small objects --- */
 
-static const struct pack_entry *find_entry(const struct verify *verify, const unsigned char *oid)
-{
-	size_t at;
-
-	LOWER_BOUND(at, verify->nr, memcmp(verify->by_oid[at]->oid.id, oid, OID_SIZE) < 0);
-	return at < verify->nr && !memcmp(verify->by_oid[at]->oid.id, oid, OID_SIZE) ?
-		       verify->by_oid[at] :
-		       NULL;
-}
-
-static bool inflate_entry(struct strbuf *out, struct verifier *worker, uint64_t size,
-			  const unsigned char *deflated, size_t len)
-{
-	if (size > PLAIN_MAX)
-		return false;
-	strbuf_grow(out, size);
-	if (libdeflate_zlib_decompress(worker->inflate, deflated, len, out->buf, size, NULL) !=
-	    LIBDEFLATE_SUCCESS)
-		return false;
-	strbuf_setlen(out, size);
-	return true;
-}
-
-/* What an entry is made of, from the bytes in the file. */
-static bool make_plain(struct strbuf *out, unsigned *type_out, struct verify *verify,
-		       struct verifier *worker, const struct pack_entry *entry, unsigned depth)
-{
-	unsigned char *bytes = xmalloc(entry->len);
-	struct strbuf base = STRBUF_INIT, delta = STRBUF_INIT;
-	const struct pack_entry *from = NULL;
-	uint64_t size = 0;
-	size_t head = 0;
-	bool ok = fs_pread_full(verify->fd, bytes, entry->len, (off_t)entry->offset) ==
-		  (ssize_t)entry->len;
-
-	if (ok)
-		head = pack_entry_header(type_out, &size, bytes, entry->len);
-	if (head && is_object(*type_out)) {
-		ok = inflate_entry(out, worker, size, bytes + head, entry->len - head);
-	} else {
-		if (head && *type_out == PACK_REF_DELTA && entry->len > head + OID_SIZE &&
-		    depth < CHAIN_MAX)
-			from = find_entry(verify, bytes + head);
-		head += OID_SIZE;
-		ok = from && make_plain(&base, type_out, verify, worker, from, depth + 1) &&
-		     inflate_entry(&delta, worker, size, bytes + head, entry->len - head) &&
-		     !delta_apply(out, base.buf, base.len, delta.buf, delta.len);
-	}
-	strbuf_release(&base);
-	strbuf_release(&delta);
-	free(bytes);
-	return ok;
-}
-
 static int check_delta(struct verify *verify, struct verifier *worker,
 		       const struct pack_entry *entry)
 {
+	const struct packs_at at = { &verify->self, verify->self.pack.data, entry->offset,
+				     verify->size };
 	struct strbuf plain = STRBUF_INIT;
-	unsigned type;
+	enum object_type type;
 	struct oid oid;
-	bool ok = make_plain(&plain, &type, verify, worker, entry, 0);
+	size_t used;
+	bool ok = !packs_read_at(&plain, &type, &used, verify->none, &at) && used == entry->len;
 
 	if (ok) {
 		hash_object(worker->sha1, &oid, objects_type_name(type), plain.buf, plain.len);
 		ok = oid_equal(&oid, &entry->oid);
 	}
 	strbuf_release(&plain);
-	return ok ? 0 : damaged(entry);
+	return ok ? 0 : set_damaged(entry);
 }
 
 /* --- objects --- */
@@ -152,19 +105,19 @@ static int check_small(struct verify *verify, struct verifier *worker,
 	struct oid oid;
 
 	if (!head || hash_crc(0, bytes, entry->len) != entry->crc)
-		return damaged(entry);
-	if (type == PACK_REF_DELTA && verify->by_oid)
+		return set_damaged(entry);
+	if (type == PACK_REF_DELTA && verify->none)
 		return check_delta(verify, worker, entry);
 	if (!is_object(type))
-		return damaged(entry);
+		return set_damaged(entry);
 	if (size > PLAIN_MAX)
 		return check_large(verify, worker, entry); /* few bytes in the pack, many in memory */
 	ALLOC_GROW(worker->plain, size + 1, worker->plain_alloc);
 	if (libdeflate_zlib_decompress(worker->inflate, bytes + head, entry->len - head,
 				       worker->plain, size, NULL) != LIBDEFLATE_SUCCESS)
-		return damaged(entry);
+		return set_damaged(entry);
 	hash_object(worker->sha1, &oid, objects_type_name(type), worker->plain, size);
-	return oid_equal(&oid, &entry->oid) ? 0 : damaged(entry);
+	return oid_equal(&oid, &entry->oid) ? 0 : set_damaged(entry);
 }
 
 /* An object that is too large for memory. */
@@ -189,14 +142,14 @@ static int check_large(struct verify *verify, struct verifier *worker,
 
 		err = cancel_check();
 		if (!err && n != (ssize_t)want)
-			err = damaged(entry);
+			err = set_damaged(entry);
 		if (err)
 			break;
 		crc = hash_crc(crc, in, want);
 		if (!done) {
 			head = pack_entry_header(&type, &size, in, want);
 			if (!head || !is_object(type)) {
-				err = damaged(entry);
+				err = set_damaged(entry);
 				break;
 			}
 			hash_update(worker->sha1, prefix,
@@ -210,7 +163,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 			z.avail_out = FS_CHUNK;
 			rc = inflate(&z, Z_NO_FLUSH);
 			if (rc != Z_OK && rc != Z_STREAM_END && rc != Z_BUF_ERROR) {
-				err = damaged(entry);
+				err = set_damaged(entry);
 				break;
 			}
 			hash_update(worker->sha1, out, FS_CHUNK - z.avail_out);
@@ -221,7 +174,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 	hash_end(worker->sha1, oid.id);
 	if (!err && (rc != Z_STREAM_END || plain != size || crc != entry->crc ||
 		     !oid_equal(&oid, &entry->oid)))
-		err = damaged(entry);
+		err = set_damaged(entry);
 	free(in);
 	free(out);
 	return err;
@@ -238,7 +191,7 @@ static int check_span(struct verify *verify, struct verifier *worker, size_t fir
 		return check_large(verify, worker, &entries[first]);
 	ALLOC_GROW(worker->packed, len, worker->packed_alloc);
 	if (fs_pread_full(verify->fd, worker->packed, len, (off_t)start) != (ssize_t)len)
-		return damaged(&entries[first]);
+		return set_damaged(&entries[first]);
 	for (size_t i = first; i < end && !err; i++)
 		err = check_small(verify, worker, &entries[i],
 				  worker->packed + (entries[i].offset - start));
@@ -249,7 +202,7 @@ static int check_span(struct verify *verify, struct verifier *worker, size_t fir
 static bool header_sound(const struct verify *verify, const unsigned char *p, size_t len)
 {
 	return len >= PACK_HEADER_SIZE && !memcmp(p, "PACK\0\0\0\2", 8) &&
-	       verify->nr == ((size_t)p[8] << 24 | (size_t)p[9] << 16 | (size_t)p[10] << 8 | p[11]);
+	       verify->nr == packs_get32(p + 8);
 }
 
 static int hash_pack(struct verify *verify)
@@ -312,17 +265,41 @@ static void cut_spans(struct verify *verify)
 
 static int by_oid(const void *x, const void *y)
 {
-	const struct pack_entry *const *a = x, *const *b = y;
-
-	return memcmp((*a)->oid.id, (*b)->oid.id, OID_SIZE);
+	return memcmp(x, y, OID_SIZE);
 }
 
-static void sort_by_oid(struct verify *verify)
+/* By its index, the only one there is, the bases of deltas are found. */
+static int open_self(struct verify *verify)
 {
-	verify->by_oid = xmalloc((verify->nr + 1) * sizeof(*verify->by_oid));
-	for (size_t i = 0; i < verify->nr; i++)
-		verify->by_oid[i] = &verify->entries[i];
-	qsort(verify->by_oid, verify->nr, sizeof(*verify->by_oid), by_oid);
+	static const struct oid unknown;
+	struct pack_entry *sorted = xmalloc(verify->nr * sizeof(*sorted));
+	void *data = mmap(NULL, verify->size, PROT_READ, MAP_PRIVATE, verify->fd, 0);
+
+	if (data == MAP_FAILED) {
+		free(sorted);
+		return ckpt_error_errno("unable to read a pack back");
+	}
+	memcpy(sorted, verify->entries, verify->nr * sizeof(*sorted));
+	qsort(sorted, verify->nr, sizeof(*sorted), by_oid);
+	strbuf_init(&verify->index);
+	pack_make_index(&verify->index, sorted, verify->nr, &unknown);
+	free(sorted);
+	verify->none = packs_open(-1);
+	verify->self = (struct one_pack){
+		.index = { (const unsigned char *)verify->index.buf, verify->index.len },
+		.nr = (uint32_t)verify->nr,
+		.pack = { data, verify->size + OID_SIZE }, /* its trailer is not there yet */
+	};
+	return 0;
+}
+
+static void close_self(struct verify *verify)
+{
+	if (!verify->none)
+		return;
+	packs_close(verify->none);
+	munmap((void *)verify->self.pack.data, verify->size);
+	strbuf_release(&verify->index);
 }
 
 int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
@@ -331,11 +308,11 @@ int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pac
 	struct verify verify = {
 		.fd = fd, .size = size, .entries = entries, .nr = nr, .pack_id = pack_id_out,
 	};
-	int err;
+	int err = deltas ? open_self(&verify) : 0;
 
+	if (err)
+		return err;
 	cut_spans(&verify);
-	if (deltas)
-		sort_by_oid(&verify);
 	verify.workers = xcalloc(threads, sizeof(*verify.workers));
 	for (unsigned i = 0; i < threads; i++) {
 		verify.workers[i].inflate = xhave(libdeflate_alloc_decompressor());
@@ -350,6 +327,6 @@ int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pac
 	}
 	free(verify.workers);
 	free(verify.spans);
-	free(verify.by_oid);
+	close_self(&verify);
 	return err;
 }

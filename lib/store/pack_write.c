@@ -225,8 +225,8 @@ struct pack_entry *pack_add_entry(struct pack_worker *worker, const struct oid *
 }
 
 /* Deflate an entry; `base` is that of a delta, or NULL. */
-static int append(struct pack *pack, struct pack_worker *worker, unsigned type,
-		  const struct oid *base, const struct oid *oid, const void *data, size_t len)
+static int append_entry(struct pack *pack, struct pack_worker *worker, unsigned type,
+			const struct oid *base, const struct oid *oid, const void *data, size_t len)
 {
 	size_t start = worker->out.len, head, bound, packed;
 	unsigned char header[16 + OID_SIZE];
@@ -257,25 +257,25 @@ static int append(struct pack *pack, struct pack_worker *worker, unsigned type,
 int pack_add(struct pack *pack, unsigned number, enum object_type type, const struct oid *oid,
 	     const void *data, size_t len)
 {
-	return pack_claim(pack, oid) ?
-		       append(pack, &pack->workers[number], type, NULL, oid, data, len) :
-		       0;
+	return pack_claim(pack, oid)
+		       ? append_entry(pack, &pack->workers[number], type, NULL, oid, data, len)
+		       : 0;
 }
 
 int pack_add_anew(struct pack *pack, enum object_type type, const struct oid *oid, const void *data,
 		  size_t len)
 {
-	return oidset_add(&pack->claimed, oid) ?
-		       append(pack, &pack->workers[0], type, NULL, oid, data, len) :
-		       0;
+	return oidset_add(&pack->claimed, oid)
+		       ? append_entry(pack, &pack->workers[0], type, NULL, oid, data, len)
+		       : 0;
 }
 
 int pack_add_delta(struct pack *pack, const struct oid *oid, const struct oid *base,
 		   const void *delta, size_t len)
 {
-	return oidset_add(&pack->claimed, oid) ?
-		       append(pack, &pack->workers[0], PACK_REF_DELTA, base, oid, delta, len) :
-		       0;
+	return oidset_add(&pack->claimed, oid) ? append_entry(pack, &pack->workers[0],
+							      PACK_REF_DELTA, base, oid, delta, len)
+					       : 0;
 }
 
 int pack_add_new(struct pack *pack, struct oid *oid_out, enum object_type type, const void *data,
@@ -355,7 +355,7 @@ static int by_oid(const void *x, const void *y)
 	return memcmp(x, y, OID_SIZE);
 }
 
-static struct pack_entry *gather(struct pack *pack, size_t *nr_out)
+static struct pack_entry *gather_entries(struct pack *pack, size_t *nr_out)
 {
 	struct pack_entry *all;
 	size_t nr = 0;
@@ -429,7 +429,7 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 		err = pack_flush(pack, &pack->workers[i]);
 	if (err)
 		return err;
-	entries = gather(pack, &nr);
+	entries = gather_entries(pack, &nr);
 	err = write_header(pack, nr);
 	if (err)
 		goto out;

@@ -163,7 +163,7 @@ static void read_lines(struct packed_refs *packed, struct store *store)
 }
 
 /* The current file. If it cannot be read, it is empty. */
-static struct packed_refs *look(struct store *store)
+static struct packed_refs *read_packed(struct store *store)
 {
 	struct packed_refs *packed = store->packed;
 	struct stat st;
@@ -188,20 +188,20 @@ static struct packed_refs *look(struct store *store)
 
 int packed_refs_check(struct store *store)
 {
-	errno = look(store)->lacking;
+	errno = read_packed(store)->lacking;
 	return errno ? ckpt_error_errno("unable to read '%s/" PACKED "'", store->path) : 0;
 }
 
 bool packed_refs_damaged(struct store *store)
 {
-	const struct packed_refs *packed = look(store);
+	const struct packed_refs *packed = read_packed(store);
 
 	return packed->unreadable || packed->odd;
 }
 
 const struct ref_list *packed_refs_checkpoints(struct store *store)
 {
-	return &look(store)->checkpoints;
+	return &read_packed(store)->checkpoints;
 }
 
 /* The first whose name is not less than `name`. */
@@ -215,7 +215,7 @@ static size_t first_not_before(const struct packed_refs *packed, const char *nam
 
 bool packed_refs_find(struct oid *out, struct store *store, const char *name)
 {
-	const struct packed_refs *packed = look(store);
+	const struct packed_refs *packed = read_packed(store);
 	const struct ref_list *list = &packed->checkpoints;
 	size_t at;
 
@@ -235,7 +235,7 @@ bool packed_refs_find(struct oid *out, struct store *store, const char *name)
 
 void packed_refs_below(struct strlist *out, struct store *store, const char *prefix)
 {
-	const struct packed_refs *packed = look(store);
+	const struct packed_refs *packed = read_packed(store);
 
 	for (size_t i = first_not_before(packed, prefix);
 	     i < packed->nr && !strncmp(packed->others[i].name, prefix, strlen(prefix)); i++)
@@ -397,7 +397,7 @@ int packed_refs_change(struct store *store, struct packed_change *changes, size_
 		return err;
 	if (nr)
 		qsort(changes, nr, sizeof(*changes), change_by_name);
-	packed = look(store);
+	packed = read_packed(store);
 	if (packed->unreadable) {
 		err = ckpt_error_set(CKPT_ERROR, "unable to read '%s/" PACKED "'", store->path);
 	} else {

@@ -128,7 +128,7 @@ static void one_pack_free(struct one_pack *pack)
 	free(pack);
 }
 
-static bool known(const struct packs *packs, const char *file, size_t len)
+static bool is_known(const struct packs *packs, const char *file, size_t len)
 {
 	for (const struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)
 		if (!strncmp(pack->name, file, len) && !pack->name[len])
@@ -144,7 +144,7 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 
 	if (len < 9 || strncmp(file, "pack-", 5) || strcmp(file + len - 4, ".idx"))
 		return true;
-	if (again && known(packs, file, len - 4))
+	if (again && is_known(packs, file, len - 4))
 		return true;
 	pack = xcalloc(1, sizeof(*pack));
 	pack->name = xmemdupz(file, len - 4);
@@ -187,7 +187,7 @@ static void note_time(struct packs *packs, const struct stat *st, const struct t
 	packs->settled = age < 0 || age > granularity;
 }
 
-static bool unchanged(const struct packs *packs)
+static bool is_unchanged(const struct packs *packs)
 {
 	struct stat st;
 
@@ -196,7 +196,7 @@ static bool unchanged(const struct packs *packs)
 }
 
 /* Read the directory; false if something vanished meanwhile. */
-static bool scan(struct packs *packs, bool again)
+static bool scan_packs(struct packs *packs, bool again)
 {
 	struct strlist names = STRLIST_INIT;
 	bool whole = true;
@@ -225,7 +225,7 @@ struct packs *packs_open(int storefd)
 	pthread_mutex_init(&packs->scan_lock, NULL);
 	packs->dirfd = openat(storefd, "objects/pack", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (packs->dirfd >= 0)
-		scan(packs, false);
+		scan_packs(packs, false);
 	else if (fs_is_lack(errno))
 		atomic_store(&packs->lacking, errno);
 	return packs;
@@ -247,12 +247,13 @@ bool packs_refresh(struct packs *packs)
 	pthread_mutex_lock(&packs->scan_lock);
 	had = packs_count(packs);
 	for (int tries = 0;
-	     tries < REFRESH_TRIES && (!unchanged(packs) || atomic_load(&packs->lacking)); tries++) {
+	     tries < REFRESH_TRIES && (!is_unchanged(packs) || atomic_load(&packs->lacking));
+	     tries++) {
 		bool whole;
 
 		if (tries)
 			nanosleep(&moment, NULL);
-		whole = scan(packs, true);
+		whole = scan_packs(packs, true);
 		if (whole && packs_count(packs) > had)
 			break;
 	}
@@ -285,7 +286,7 @@ size_t packs_count(const struct packs *packs)
 /* --- where an object is --- */
 
 /* Its position in the index, or -1. */
-static int64_t position(const struct one_pack *pack, const struct oid *oid)
+static int64_t find_position(const struct one_pack *pack, const struct oid *oid)
 {
 	const unsigned char *fanout = pack->index.data + INDEX_HEAD, *names = fanout + INDEX_FANOUT;
 	uint32_t low = oid->id[0] ? packs_get32(fanout + 4 * (oid->id[0] - 1)) : 0;
@@ -326,7 +327,7 @@ bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at)
 bool packs_have(struct packs *packs, const struct oid *oid)
 {
 	for (struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)
-		if (position(pack, oid) >= 0 && packs_state(packs, pack) == PACK_MAPPED)
+		if (find_position(pack, oid) >= 0 && packs_state(packs, pack) == PACK_MAPPED)
 			return true;
 	return false;
 }
@@ -339,8 +340,8 @@ int packs_damaged(const struct oid *oid)
 }
 
 /* Of a mapped pack. */
-static int fill_place(struct place *out, const struct one_pack *pack, int64_t at,
-		      const struct oid *oid)
+static int fill_at(struct packs_at *out, const struct one_pack *pack, int64_t at,
+		   const struct oid *oid)
 {
 	uint64_t offset;
 
@@ -354,24 +355,24 @@ static int fill_place(struct place *out, const struct one_pack *pack, int64_t at
 	return 0;
 }
 
-int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
+int packs_next(struct packs_at *where, struct packs *packs, const struct oid *oid)
 {
-	struct one_pack *pack = place->pack ? place->pack->next : packs_newest(packs);
+	struct one_pack *pack = where->pack ? where->pack->next : packs_newest(packs);
 	bool lacking = false;
 
 	for (; pack && !lacking; pack = pack->next) {
-		int64_t at = position(pack, oid);
+		int64_t at = find_position(pack, oid);
 		enum pack_state state;
 
 		if (at < 0)
 			continue;
 		state = packs_state(packs, pack);
 		if (state == PACK_MAPPED)
-			return fill_place(place, pack, at, oid);
+			return fill_at(where, pack, at, oid);
 		lacking = state == PACK_UNTRIED;
 		if (lacking)
 			continue;
-		place->pack = pack;
+		where->pack = pack;
 		if (state == PACK_BAD)
 			return packs_damaged(oid);
 	}
@@ -382,11 +383,11 @@ int packs_next(struct place *place, struct packs *packs, const struct oid *oid)
 	return errno ? ckpt_error_errno("unable to open all packs of the store") : CKPT_ENOTFOUND;
 }
 
-int packs_beside(struct place *out, const struct place *place, const struct oid *oid)
+int packs_beside(struct packs_at *out, const struct packs_at *where, const struct oid *oid)
 {
-	int64_t at = position(place->pack, oid);
+	int64_t at = find_position(where->pack, oid);
 
-	return at < 0 ? CKPT_ENOTFOUND : fill_place(out, place->pack, at, oid);
+	return at < 0 ? CKPT_ENOTFOUND : fill_at(out, where->pack, at, oid);
 }
 
 /* --- what is in one --- */

@@ -48,7 +48,7 @@ enum pack_state packs_state(struct packs *packs, struct one_pack *pack);
 /** The offset of the object at position `at` of the index; false if it is damaged there. */
 bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at);
 
-struct place {
+struct packs_at {
 	const struct one_pack *pack; /**< where to continue, and where a base is looked for first */
 	const unsigned char *data;   /**< the mapped pack from its start */
 	uint64_t offset;	     /**< of the object, within `data` and after the header */
@@ -56,24 +56,24 @@ struct place {
 };
 
 /**
- * The next copy of an object: the newest if `place->pack` is NULL, otherwise
+ * The next copy of an object: the newest if `where->pack` is NULL, otherwise
  * the one after it. CKPT_ENOTFOUND if there are no more; packs that are gone
  * are skipped. CKPT_ERROR if it may be in a pack that cannot be opened now.
  * CKPT_ECORRUPT if this copy cannot be read; the caller may ask for the next
  * one.
  */
-int packs_next(struct place *place, struct packs *packs, const struct oid *oid);
+int packs_next(struct packs_at *where, struct packs *packs, const struct oid *oid);
 
-/** An object in the same pack as `place`; like packs_next(). */
-int packs_beside(struct place *out, const struct place *place, const struct oid *oid);
+/** An object in the same pack as `where`; like packs_next(). */
+int packs_beside(struct packs_at *out, const struct packs_at *where, const struct oid *oid);
 
 /**
- * Read the object whose entry is at a place, which may be in a pack that is not in the list. Without
+ * Read the object whose entry is at an offset, which may be in a pack that is not in the list. Without
  * `at->pack`, bases of REF_DELTA entries are searched in the listed packs only. The name of the
  * object is not checked. `used_out` gets the length of its entry. CKPT_ECORRUPT if it is damaged.
  */
 int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_out,
-		  struct packs *packs, const struct place *at);
+		  struct packs *packs, const struct packs_at *at);
 
 /** Set the message that an object is damaged, and return CKPT_ECORRUPT. */
 int packs_damaged(const struct oid *oid);

@@ -7,7 +7,6 @@
 #include "store/packs_internal.h"
 
 #include <libdeflate.h>
-#include <zlib.h>
 
 #include <pthread.h>
 
@@ -46,10 +45,10 @@ static size_t base_distance(uint64_t *out, const unsigned char *p, size_t len)
  * From a delta to its base: `at` is moved there. Returns the number of bytes that encode where, or
  * 0.
  */
-static size_t go_to_base(struct place *at, struct packs *packs, unsigned type,
+static size_t go_to_base(struct packs_at *at, struct packs *packs, unsigned type,
 			 const unsigned char *p, size_t len)
 {
-	struct place base = { 0 };
+	struct packs_at base = { 0 };
 	struct oid oid;
 	uint64_t distance;
 	size_t n;
@@ -74,7 +73,8 @@ static size_t go_to_base(struct place *at, struct packs *packs, unsigned type,
  * Follow the deltas to the object at their base. A cyclic chain is longer than
  * any that git makes.
  */
-static int trace(struct found *out, struct packs *packs, struct place at, const struct oid *oid)
+static int trace_deltas(struct found *out, struct packs *packs, struct packs_at at,
+			const struct oid *oid)
 {
 	for (;;) {
 		const unsigned char *p = at.data + at.offset;
@@ -110,17 +110,17 @@ typedef int (*found_fn)(const struct found *found, const struct oid *oid, void *
 /* With the newest copy or, if that is damaged, the next one: perhaps it was stored again. */
 static int with_copies(struct packs *packs, const struct oid *oid, found_fn fn, void *payload)
 {
-	struct place place = { 0 };
+	struct packs_at where = { 0 };
 	int bad = 0, err;
 
 	for (;;) {
 		struct found found = { 0 };
 
-		err = packs_next(&place, packs, oid);
+		err = packs_next(&where, packs, oid);
 		if (err == CKPT_ENOTFOUND)
 			return bad ? bad : err;
 		if (!err)
-			err = trace(&found, packs, place, oid);
+			err = trace_deltas(&found, packs, where, oid);
 		if (!err)
 			err = fn(&found, oid, payload);
 		free(found.deltas);
@@ -233,13 +233,13 @@ static int read_unnamed(struct strbuf *out, size_t *used_out, const struct found
 }
 
 int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_out,
-		  struct packs *packs, const struct place *at)
+		  struct packs *packs, const struct packs_at *at)
 {
 	static const struct oid unknown;
 	struct found found = { 0 };
 	int err = at->offset < PACK_HEADER_SIZE || at->offset >= at->end
 			  ? packs_damaged(&unknown)
-			  : trace(&found, packs, *at, &unknown);
+			  : trace_deltas(&found, packs, *at, &unknown);
 
 	if (!err)
 		err = read_unnamed(out, used_out, &found, &unknown);
@@ -258,22 +258,14 @@ int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_o
 /* The size of the result is at the start of the last delta. */
 static int delta_result_size(uint64_t *out, const struct deflated *delta, const struct oid *oid)
 {
-	unsigned char head[DELTA_SIZES_MAX];
-	z_stream z = { .next_in = (unsigned char *)delta->data,
-		       .avail_in = delta->left > FS_CHUNK ? FS_CHUNK : (uInt)delta->left,
-		       .next_out = head,
-		       .avail_out = sizeof(head) };
+	struct strbuf text = STRBUF_INIT;
 	uint64_t base;
-	int rc;
+	int err = inflate_whole(&text, NULL, delta, oid);
 
-	if (inflateInit(&z) != Z_OK)
-		return ckpt_error_set(CKPT_ERROR, "unable to start zlib");
-	rc = inflate(&z, Z_SYNC_FLUSH);
-	inflateEnd(&z);
-	if ((rc != Z_OK && rc != Z_STREAM_END) ||
-	    delta_sizes(&base, out, head, sizeof(head) - z.avail_out))
-		return packs_damaged(oid);
-	return 0;
+	if (!err && delta_sizes(&base, out, text.buf, text.len))
+		err = packs_damaged(oid);
+	strbuf_release(&text);
+	return err;
 }
 
 struct stat_of {

@@ -3,22 +3,21 @@
 
 #include "base/base.h"
 #include "store/objects.h"
+#include "store/oidset.h"
 #include "store/packs.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
 struct reached {
-	struct oid oid;
 	uint32_t owner;
 	const char *name; /* in a tree; "" for commits and roots */
 };
 
 struct reach {
 	struct store *store;
-	struct reached *items; /* in the order in which they were found */
-	size_t nr, alloc;
-	uint32_t *slots; /* index into items, plus one */
-	size_t slots_nr; /* a power of two */
+	struct oidset oids;    /* in the order in which they were found */
+	struct reached *items; /* about each of these */
+	size_t alloc;
 	struct arena names;
 	uint64_t *bytes; /* of each owner, once asked for */
 	uint32_t owners;
@@ -38,8 +37,8 @@ void reach_free(struct reach *reach)
 {
 	if (!reach)
 		return;
+	oidset_release(&reach->oids);
 	free(reach->items);
-	free(reach->slots);
 	free(reach->bytes);
 	arena_release(&reach->names);
 	free(reach);
@@ -50,45 +49,17 @@ void reach_limit(struct reach *reach, double seconds)
 	reach->deadline = clock_monotonic() + seconds;
 }
 
-/* --- the table --- */
-
-static uint32_t *slot(const struct reach *reach, const struct oid *oid)
-{
-	size_t mask = reach->slots_nr - 1, at;
-
-	/* Names are hashes: their first bytes are well distributed. */
-	memcpy(&at, oid->id, sizeof(at));
-	for (at &= mask;; at = (at + 1) & mask)
-		if (!reach->slots[at] || oid_equal(&reach->items[reach->slots[at] - 1].oid, oid))
-			return &reach->slots[at];
-}
-
-static void grow(struct reach *reach)
-{
-	reach->slots_nr = reach->slots_nr ? reach->slots_nr * 2 : 4096;
-	free(reach->slots);
-	reach->slots = xcalloc(reach->slots_nr, sizeof(*reach->slots));
-	for (size_t i = 0; i < reach->nr; i++)
-		*slot(reach, &reach->items[i].oid) = (uint32_t)i + 1;
-}
-
 /* True if it was not there before. */
-static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
+static bool note_object(struct reach *reach, const struct oid *oid, uint32_t owner,
+			const char *name)
 {
-	uint32_t *at;
-
-	if (reach->nr * 2 >= reach->slots_nr)
-		grow(reach);
-	at = slot(reach, oid);
-	if (*at)
+	if (!oidset_add(&reach->oids, oid))
 		return false;
-	ALLOC_GROW(reach->items, reach->nr + 1, reach->alloc);
-	reach->items[reach->nr++] = (struct reached){
-		.oid = *oid,
+	ALLOC_GROW(reach->items, reach->oids.nr, reach->alloc);
+	reach->items[reach->oids.nr - 1] = (struct reached){
 		.owner = owner,
 		.name = *name ? arena_memdupz(&reach->names, name, strlen(name)) : "",
 	};
-	*at = (uint32_t)reach->nr;
 	free(reach->bytes);
 	reach->bytes = NULL;
 	if (owner >= reach->owners)
@@ -98,18 +69,18 @@ static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, con
 
 bool reach_has(const struct reach *reach, const struct oid *oid)
 {
-	return reach->slots_nr && *slot(reach, oid);
+	return oidset_has(&reach->oids, oid);
 }
 
 size_t reach_count(const struct reach *reach)
 {
-	return reach->nr;
+	return reach->oids.nr;
 }
 
 const struct oid *reach_at(const struct reach *reach, size_t index, const char **name_out)
 {
 	*name_out = reach->items[index].name;
-	return &reach->items[index].oid;
+	return &reach->oids.items[index];
 }
 
 bool reach_damaged(const struct reach *reach)
@@ -120,7 +91,7 @@ bool reach_damaged(const struct reach *reach)
 /* --- the walk --- */
 
 /* What cannot be read may lead anywhere. */
-static int unreadable(struct reach *reach, int err)
+static int note_unreadable(struct reach *reach, int err)
 {
 	reach->damaged = true;
 	return err == CKPT_ECANCELLED ? err : 0;
@@ -143,7 +114,7 @@ static int add_entries(struct reach *reach, const struct strbuf *tree, uint32_t 
 		if (entry.mode == 040000)
 			err = add_tree(reach, &entry.oid, owner, entry.name);
 		else if (entry.mode != 0160000)
-			(void)note(reach, &entry.oid, owner, entry.name);
+			(void)note_object(reach, &entry.oid, owner, entry.name);
 	}
 	if (!err && more < 0)
 		reach->damaged = true;
@@ -155,14 +126,14 @@ static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, 
 	struct strbuf tree = STRBUF_INIT;
 	int err;
 
-	if (!note(reach, oid, owner, name))
+	if (!note_object(reach, oid, owner, name))
 		return 0;
 	if (time_is_up(reach))
 		return 1;
 	err = cancel_check();
 	if (!err)
 		err = objects_read(&tree, reach->store, oid, OBJECT_TREE);
-	err = err ? unreadable(reach, err) : add_entries(reach, &tree, owner);
+	err = err ? note_unreadable(reach, err) : add_entries(reach, &tree, owner);
 	strbuf_release(&tree);
 	return err;
 }
@@ -176,7 +147,7 @@ struct pending {
 static void add_pending(struct reach *reach, struct pending *pending, const struct oid *oid,
 			uint32_t owner)
 {
-	if (!note(reach, oid, owner, ""))
+	if (!note_object(reach, oid, owner, ""))
 		return;
 	ALLOC_GROW(pending->items, pending->nr + 1, pending->alloc);
 	pending->items[pending->nr++] = *oid;
@@ -193,8 +164,8 @@ static bool take_line(const char **p, const char *word, struct oid *out)
 	return true;
 }
 
-static int follow(struct reach *reach, struct pending *pending, const struct oid *from,
-		  uint32_t owner)
+static int follow_object(struct reach *reach, struct pending *pending, const struct oid *from,
+			 uint32_t owner)
 {
 	struct strbuf text = STRBUF_INIT;
 	enum object_type type = OBJECT_BLOB;
@@ -204,7 +175,7 @@ static int follow(struct reach *reach, struct pending *pending, const struct oid
 
 	p = text.buf;
 	if (err) {
-		err = unreadable(reach, err);
+		err = note_unreadable(reach, err);
 	} else if (type == OBJECT_TREE) {
 		err = add_entries(reach, &text, owner);
 	} else if (type == OBJECT_TAG && take_line(&p, "object ", &oid)) {
@@ -231,7 +202,7 @@ int reach_add(struct reach *reach, const struct oid *root, uint32_t owner)
 
 		err = time_is_up(reach) ? 1 : cancel_check();
 		if (!err)
-			err = follow(reach, &pending, &from, owner);
+			err = follow_object(reach, &pending, &from, owner);
 	}
 	free(pending.items);
 	return err;
@@ -247,7 +218,7 @@ static int add_ref(struct reach *reach, const char *name, uint32_t owner)
 
 	if (!err)
 		return reach_add(reach, &oid, owner);
-	return err == CKPT_ENOTFOUND ? 0 : unreadable(reach, err);
+	return err == CKPT_ENOTFOUND ? 0 : note_unreadable(reach, err);
 }
 
 /* `git worktree add` is one way to look at a checkpoint. */
@@ -298,10 +269,10 @@ static void count_bytes(struct reach *reach)
 		if (packs_contents(&contents, packs, i))
 			continue;
 		for (size_t j = 0; j < contents.nr; j++) {
-			uint32_t at = *slot(reach, &contents.items[j].oid);
+			int64_t at = oidset_find(&reach->oids, &contents.items[j].oid);
 
-			if (at)
-				reach->bytes[reach->items[at - 1].owner] += contents.items[j].len;
+			if (at >= 0)
+				reach->bytes[reach->items[at].owner] += contents.items[j].len;
 		}
 		packs_contents_release(&contents);
 	}
@@ -309,7 +280,7 @@ static void count_bytes(struct reach *reach)
 
 uint64_t reach_bytes(struct reach *reach, uint32_t owner)
 {
-	if (!reach->nr || owner >= reach->owners)
+	if (owner >= reach->owners)
 		return 0;
 	if (!reach->bytes)
 		count_bytes(reach);

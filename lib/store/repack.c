@@ -147,12 +147,14 @@ static int verify_tight(struct store *store, const char *name)
 	return err == CKPT_ERROR ? ckpt_error_prefix(err, "the new pack does not verify") : err;
 }
 
-static int sync_file(struct store *store, const char *name, const char *ending)
+/* As it will be in place, but for its name. */
+static int prepare_file(struct store *store, const char *dir, const char *name, const char *ending)
 {
-	char *path = xstrfmt(REPACK_DIR "/%s%s", name, ending);
+	char *path = xstrfmt("%s/%s%s", dir, name, ending);
 	int fd = fs_open_regular(NULL, store->dirfd, path, O_NOFOLLOW);
-	int err = fd < 0 || fs_give_to_owner(fd, store->dirfd, "objects/pack") < 0 || fsync(fd) < 0
-			  ? ckpt_error_errno("unable to sync '%s'", path)
+	int err = fd < 0 || fchmod(fd, 0400) < 0 ||
+				  fs_give_to_owner(fd, store->dirfd, "objects/pack") < 0 || fsync(fd) < 0
+			  ? ckpt_error_errno("unable to prepare '%s'", path)
 			  : 0;
 
 	fs_close(fd);
@@ -203,9 +205,9 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 		err = verify_tight(store, *name_out);
 	}
 	if (!err)
-		err = sync_file(store, *name_out, ".pack");
+		err = prepare_file(store, REPACK_DIR, *name_out, ".pack");
 	if (!err)
-		err = sync_file(store, *name_out, ".idx");
+		err = prepare_file(store, REPACK_DIR, *name_out, ".idx");
 	if (err == CKPT_ELOCKED)
 		ckpt_error_set(err, "another command needed the space");
 	free(jobs);
@@ -214,18 +216,17 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 	return err;
 }
 
-int repack_adopt(struct store *store, const char *name)
+int repack_adopt(struct store *store, const char *dir, const char *name)
 {
 	/* A pack is found by its index: that comes last. */
 	static const char *const endings[] = { ".pack", ".idx" };
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(endings) && !err; i++) {
-		char *from = xstrfmt(REPACK_DIR "/%s%s", name, endings[i]);
+		char *from = xstrfmt("%s/%s%s", dir, name, endings[i]);
 		char *to = xstrfmt("objects/pack/%s%s", name, endings[i]);
 
-		if (fchmodat(store->dirfd, from, 0400, 0) < 0)
-			err = ckpt_error_errno("unable to set the mode of '%s'", from);
+		err = prepare_file(store, dir, name, endings[i]);
 		if (!err)
 			err = fs_rename(store->dirfd, from, to, "objects/pack", FS_DURABLE);
 		free(from);

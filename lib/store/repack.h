@@ -57,8 +57,8 @@ enum repack_flags { REPACK_SEARCH = 1 << 0, REPACK_SHOW = 1 << 1 };
 int repack_tight(char **name_out, struct store *store, const struct strbuf *list, unsigned flags,
 		 unsigned threads);
 
-/** Move that pack into place, durably. */
-int repack_adopt(struct store *store, const char *name);
+/** Move a pack ("pack-<hex>") from a directory in the store into place, durably. */
+int repack_adopt(struct store *store, const char *dir, const char *name);
 
 /* --- who packs --- */
 

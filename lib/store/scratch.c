@@ -9,7 +9,6 @@
 #include <sys/random.h>
 
 #define DIR "checkpoint/scratch"
-#define LOCK "in-use"
 
 /* Whoever makes or removes one; it is held for a moment only. */
 static int lock_all(struct store *store)
@@ -24,18 +23,16 @@ static int lock_all(struct store *store)
 
 static bool is_abandoned(int dirfd, const char *name)
 {
-	char *path = xstrfmt("%s/" LOCK, name);
-	int fd = openat(dirfd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	bool abandoned = fd < 0 ? errno == ENOENT || errno == ENOTDIR
 				: !flock(fd, LOCK_EX | LOCK_NB);
 
 	fs_close(fd);
-	free(path);
 	return abandoned;
 }
 
 /* The number of those of dead processes, which are removed if `remove`. */
-static size_t sweep(int dirfd, bool remove)
+static size_t sweep_dead(int dirfd, bool remove)
 {
 	struct strlist names = STRLIST_INIT;
 	size_t nr = 0;
@@ -55,7 +52,7 @@ static size_t sweep(int dirfd, bool remove)
 size_t scratch_count(struct store *store)
 {
 	int fd = lock_all(store);
-	size_t nr = fd >= 0 ? sweep(fd, false) : 0;
+	size_t nr = fd >= 0 ? sweep_dead(fd, false) : 0;
 
 	fs_close(fd);
 	return nr;
@@ -66,34 +63,32 @@ void scratch_sweep(struct store *store)
 	int fd = lock_all(store);
 
 	if (fd >= 0)
-		(void)sweep(fd, true);
+		(void)sweep_dead(fd, true);
 	fs_close(fd);
 }
 
 static int make_dir(struct scratch *out, int dirfd)
 {
 	uint64_t random;
-	char name[2 * sizeof(random) + 1], *path;
+	char name[2 * sizeof(random) + 1];
 	int err = 0;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return ckpt_error_errno("unable to get random bytes");
 	snprintf(name, sizeof(name), "%016" PRIx64, random);
-	path = xstrfmt("%s/" LOCK, name);
 	out->name = xstrfmt(DIR "/%s", name);
 	out->path = xstrfmt("%s/%s", out->store->path, out->name);
 	if (fs_mkdir(dirfd, name, 0700) < 0)
 		err = ckpt_error_errno("unable to create '%s'", out->path);
 	if (!err) {
-		out->lock = openat(dirfd, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		out->lock = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (out->lock < 0 || flock(out->lock, LOCK_EX | LOCK_NB) < 0)
 			err = ckpt_error_errno("unable to lock '%s'", out->path);
 	}
-	free(path);
 	return err;
 }
 
-static int fill(const struct scratch *scratch, bool sha256)
+static int fill_dir(const struct scratch *scratch, bool sha256)
 {
 	static const char sha1_config[] = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n",
 			  sha256_config[] = "[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n"
@@ -126,11 +121,11 @@ int scratch_open(struct scratch *out, struct store *store, bool sha256)
 	fd = lock_all(store);
 	if (fd < 0)
 		return ckpt_error_errno("unable to open '%s/" DIR "'", store->path);
-	(void)sweep(fd, true);
+	(void)sweep_dead(fd, true);
 	err = make_dir(out, fd);
 	close(fd);
 	if (!err)
-		err = fill(out, sha256);
+		err = fill_dir(out, sha256);
 	if (err) {
 		char *kept = ckpt_error_keep();
 
@@ -162,30 +157,4 @@ void scratch_close(struct scratch *scratch)
 	free(scratch->name);
 	free(scratch->path);
 	*scratch = (struct scratch)SCRATCH_INIT;
-}
-
-static int move_file(struct scratch *scratch, const char *name, const char *ending)
-{
-	char *from = xstrfmt("%s/objects/pack/%s%s", scratch->name, name, ending);
-	char *to = xstrfmt("objects/pack/%s%s", name, ending);
-	int dirfd = scratch->store->dirfd, fd = fs_open_regular(NULL, dirfd, from, O_NOFOLLOW);
-	int err = 0;
-
-	if (fd < 0 || fchmod(fd, 0400) < 0 || fs_give_to_owner(fd, dirfd, "objects/pack") < 0 ||
-	    fsync(fd) < 0)
-		err = ckpt_error_errno("unable to prepare '%s'", from);
-	fs_close(fd);
-	if (!err)
-		err = fs_rename(dirfd, from, to, "objects/pack", FS_DURABLE);
-	free(from);
-	free(to);
-	return err;
-}
-
-/* A pack is found by its index: that comes last. */
-int scratch_adopt_pack(struct scratch *scratch, const char *name)
-{
-	int err = move_file(scratch, name, ".pack");
-
-	return err ? err : move_file(scratch, name, ".idx");
 }

@@ -37,7 +37,4 @@ size_t scratch_count(struct store *store);
 /** Remove those of dead processes. */
 void scratch_sweep(struct store *store);
 
-/** Move a pack of it ("pack-<hex>") into the store, durably. */
-int scratch_adopt_pack(struct scratch *scratch, const char *name);
-
 #endif

@@ -15,20 +15,7 @@ struct state;
  *
  *     <home>/<key>/   objects/ refs/ HEAD config info/  what stock git reads
  *                     checkpoint-manifest.md            the list for people
- *                     checkpoint/                       private: see below
- *
- *     checkpoint/version    the format, "1"
- *     checkpoint/worktree   the full path of the worktree, no newline
- *     checkpoint/lock       flock(2)ed by whoever changes the store
- *     checkpoint/config     settings for this store
- *     checkpoint/statcache  see tree/statcache.h
- *     checkpoint/log        the audit trail, see record/audit.h
- *     checkpoint/every      the counts of save --every, see save/cadence_internal.h
- *     checkpoint/journal, checkpoint/undo    see record/journal.h
- *     checkpoint/staging    see record/stage_dir.h
- *     checkpoint/lost       see record/lost.h
- *     checkpoint/briefs     see record/brief.h
- *     checkpoint/flow/      phase.json and workflow.json, see flow/flow.h
+ *                     checkpoint/                       private: see layout.h
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full
  * path is compared, so two worktrees never share a store.

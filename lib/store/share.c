@@ -10,11 +10,6 @@
 
 #define DIR_NAME "objects/pack"
 
-bool share_worth(uint64_t wanted, uint64_t all)
-{
-	return wanted && wanted >= all - wanted;
-}
-
 /* Whoever can write to it could change what this store has. */
 static bool is_ours(int dirfd, const char *path, const struct stat *own)
 {
@@ -33,7 +28,8 @@ static bool is_wanted(const struct pack_contents *pack, const struct oidset *wan
 		if (oidset_has(wanted, &pack->items[i].oid))
 			sum += pack->items[i].len;
 	}
-	return share_worth(sum, all);
+	/* What it may bring along besides: as much again. */
+	return sum && sum >= all - sum;
 }
 
 /* As it was written, names and contents: a damaged one is worth nothing to a second store. */

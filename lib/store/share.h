@@ -18,9 +18,6 @@ struct store;
  * repair) has its own copy from then on.
  */
 
-/** What a pack may bring along besides what is wanted, in bytes: as much again. */
-bool share_worth(uint64_t wanted, uint64_t all);
-
 /**
  * Link those packs of `from` that consist mostly of what is wanted and are
  * intact. `store` is locked, `from` need not be: a pack that vanishes meanwhile

@@ -186,7 +186,7 @@ test_a_name_without_a_checkpoint_means_nothing() {
 	in_store update-ref refs/keep/name/stray "$(in_store rev-parse 'latest^1')"
 	expect_exit 128 git checkpoint show stray
 	expect_exit 1 git checkpoint doctor >"$T/out"
-	expect_grep "the name 'stray' does not belong to a checkpoint" "$T/out"
+	expect_grep "'refs/keep/name/stray' does not belong to a checkpoint" "$T/out"
 	git checkpoint pin -q --name stray @
 	expect_eq three "$(named stray)"
 	git checkpoint doctor

@@ -366,7 +366,7 @@ static void test_repack_with_deltas(void **state)
 	assert_int_equal(repack_tight(&name, store, &list, REPACK_SEARCH, 2), 0);
 	/* Not to be seen before it is adopted. */
 	assert_int_equal(count_packs(store, ""), 2);
-	assert_int_equal(repack_adopt(store, name), 0);
+	assert_int_equal(repack_adopt(store, REPACK_DIR, name), 0);
 	assert_int_equal(repack_remove(store, contents.name), 0);
 	packs_contents_release(&contents);
 	repack_sweep(store);
@@ -383,7 +383,7 @@ static void test_repack_with_deltas(void **state)
 	assert_true(after < before / 5);
 	/* Without a search those that there are stay. */
 	assert_int_equal(repack_tight(&again, store, &list, 0, 1), 0);
-	assert_int_equal(repack_adopt(store, again), 0);
+	assert_int_equal(repack_adopt(store, REPACK_DIR, again), 0);
 	snprintf(path, sizeof(path), "%s/objects/pack/%s.pack", store->path, again);
 	assert_true(size_of(path) < after + after / 10);
 	free(name);
@@ -406,7 +406,7 @@ static void test_repack_minds_no_configuration(void **state)
 	setenv("GIT_CONFIG_GLOBAL", in_scratch("odd"), 1);
 	add_versions(store, &list);
 	assert_int_equal(repack_tight(&name, store, &list, REPACK_SEARCH, 1), 0);
-	assert_int_equal(repack_adopt(store, name), 0);
+	assert_int_equal(repack_adopt(store, REPACK_DIR, name), 0);
 	setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
 	repack_sweep(store);
 	sh("rm $(ls -S '%s'/objects/pack/*.pack | head -1)", store->path);
