@@ -105,7 +105,7 @@ void hooks_check(struct strlist *problems, const struct repo *repo);
  *   install_where install_config install_template  what for, the scripts, and the values and lines
  *                           that name them; a template for all repositories
  *   hook_rules hook_git hook_targets  whether to save, from what git is doing
- *   hook_checkpoint hook_once  taking the checkpoint, once for each command
+ *   hook_checkpoint         taking the checkpoint, once for each command
  *   hook_exposed hook_autostash  what the rules leave out but git may destroy; autostash
  */
 
