@@ -20,7 +20,7 @@ enum {
 static bool is_half(const char *escape, const char *digits)
 {
 	return escape[0] == '\\' && escape[1] == 'u' && (escape[2] == 'd' || escape[2] == 'D') &&
-	       escape[3] && strchr(digits, escape[3]);
+	       strspn(escape + 2, "0123456789abcdefABCDEF") >= 4 && strchr(digits, escape[3]);
 }
 
 /* What is cut in the middle of a character has half of it, and jansson takes only whole ones. */

@@ -79,9 +79,6 @@ bool agents_beside(struct install_change *out, struct agents_changes *changes, c
 /** The name of an agent that reads the hooks of the primary worktree in a linked one, or NULL. */
 const char *agents_in_primary(const json_t *agent);
 
-/** Whether what the entries run would be found. */
-bool agents_program_found(void);
-
 #define AGENTS_NO_PROGRAM \
 	"the program 'git-checkpoint' is not in PATH: the entry cannot work until it is"
 

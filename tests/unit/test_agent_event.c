@@ -194,7 +194,7 @@ static void test_who_called(void **state)
 
 static void test_what_cannot_be_read_may_change_something(void **state)
 {
-	static const char *const texts[] = { "", "{", "[]", "null", "{\"a\":}", "\xff\xfe{" };
+	static const char *const texts[] = { "", "{", "[]", "null", "{\"a\":}", "{\"a\":\"\\ud8", "\xff\xfe{" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
