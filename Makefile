@@ -350,16 +350,20 @@ install: $(PROGRAM)
 	$(Q)set -e; umask 022; \
 	list=$$(mktemp); unit=$$(mktemp); trap 'rm -f "$$list" "$$unit"' EXIT; \
 	sed 's|@BINDIR@|$(BINDIR)|' $(UNIT_FILE) >"$$unit"; \
-	put() { \
-		dir=$$2; \
+	make_dir() { \
+		dir=$$1; \
 		while test -n "$$dir" && test ! -d '$(DESTDIR)'"$$dir"; do \
 			echo "$$dir/"; \
 			case $$dir in */*) dir=$${dir%/*} ;; *) dir= ;; esac; \
 		done >>"$$list"; \
-		$(INSTALL) -d '$(DESTDIR)'"$$2"; \
+		$(INSTALL) -d '$(DESTDIR)'"$$1"; \
+	}; \
+	put() { \
+		make_dir "$$2"; \
 		$(INSTALL) -m "$$1" "$$4" '$(DESTDIR)'"$$2/$$3"; \
 		echo "$$2/$$3" >>"$$list"; \
 	}; \
+	make_dir '$(OWNDIR)'; \
 	$(call each_file,put) \
 	test ! -e '$(DESTDIR)$(INSTALLED)' || cat '$(DESTDIR)$(INSTALLED)' >>"$$list"; \
 	awk -v prefix='$(PREFIX)/' 'index($$0, prefix) == 1 { $$0 = substr($$0, length(prefix) + 1) } \

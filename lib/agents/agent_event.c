@@ -12,6 +12,7 @@ enum {
 };
 
 #define ELLIPSIS "\xe2\x80\xa6"
+#define MEMBERS "members" /* what agents call what they tell, in members.json */
 
 /* --- texts --- */
 
@@ -19,7 +20,7 @@ enum {
 static bool is_half(const char *escape, const char *digits)
 {
 	return escape[0] == '\\' && escape[1] == 'u' && (escape[2] == 'd' || escape[2] == 'D') &&
-	       escape[3] && strchr(digits, escape[3]);
+	       strspn(escape + 2, "0123456789abcdefABCDEF") >= 4 && strchr(digits, escape[3]);
 }
 
 /* What is cut in the middle of a character has half of it, and jansson takes only whole ones. */
@@ -159,85 +160,45 @@ enum slot {
 	SLOTS
 };
 
-/* What it is called by the agents; of several that are there the first here counts. */
-static const struct name {
-	const char *key;
-	enum slot slot;
-} names[] = {
-	{ "cwd", CWD },
-	{ "working_dir", CWD },
-	{ "session_id", SESSION },
-	{ "sessionId", SESSION },
-	{ "conversation_id", SESSION },
-	{ "taskId", SESSION },
-	{ "trajectory_id", SESSION },
-	{ "prompt_id", TURN },
-	{ "turn_id", TURN },
-	{ "generation_id", TURN },
-	{ "execution_id", TURN },
-	{ "hook_event_name", EVENT },
-	{ "hookEventName", EVENT },
-	{ "hookName", EVENT },
-	{ "tool_name", TOOL },
-	{ "toolName", TOOL },
-	{ "tool_use_id", CALL },
-	{ "tool_call_id", CALL },
-	{ "agent_id", SUB },
-	{ "parent_agent_id", PARENT },
-	{ "prompt", PROMPT },
-	{ "message", PROMPT }, /* Goose */
-	{ "transcript_path", TRANSCRIPT },
-	{ "timestamp", TIME },
-	{ "tool_input", INPUT },
-	{ "toolArgs", INPUT },
-	{ "toolInput", INPUT },
-	{ "tool_info", INPUT }, /* Windsurf; the name of the tool is in it, if it has one */
-	{ "tool_response", RESULT },
-	{ "toolResult", RESULT },
-	{ "stopReason", REASON },
-	{ "workspaceRoots", ROOTS },
-	{ "workspace_roots", ROOTS },
-	{ "tool_call", NESTED },
-	{ "tool_result", NESTED },
-	{ "tool_info", NESTED },
-	{ "preToolUse", NESTED }, /* Cline's editor */
-	{ "postToolUse", NESTED },
-	{ "userPromptSubmit", NESTED },
-};
-
-/* In `tool_call` and the like. */
-static const struct name nested_names[] = {
-	{ "name", TOOL },
-	{ "id", CALL },
-	{ "input", INPUT },
-	{ "toolName", TOOL },
-	{ "parameters", INPUT },
-	{ "mcp_tool_name", TOOL },
-	{ "cwd", CWD },
-	{ "prompt", PROMPT },
-	{ "user_prompt", PROMPT },
+/* Their names in members.json. */
+static const char *const slots[SLOTS] = {
+	[CWD] = "cwd",		[SESSION] = "session", [TURN] = "turn",
+	[EVENT] = "event",	[TOOL] = "tool",       [CALL] = "call",
+	[SUB] = "sub_agent",	[PARENT] = "parent",   [PROMPT] = "prompt",
+	[TRANSCRIPT] = "transcript", [TIME] = "time",  [INPUT] = "input",
+	[RESULT] = "result",	[REASON] = "reason",   [ROOTS] = "roots",
+	[NESTED] = "nested",
 };
 
 struct found {
 	const json_t *at[SLOTS]; /* NULL: not there; null is as good as none */
 };
 
-static void find_members(struct found *found, const json_t *object, const struct name *list, size_t nr)
+/* The first of these that is there. */
+static const json_t *find_member(const json_t *object, const json_t *names)
 {
-	for (size_t i = 0; i < nr; i++) {
-		const json_t *value = json_object_get(object, list[i].key);
+	for (size_t i = 0; i < json_array_size(names); i++) {
+		const char *name = json_string_value(json_array_get(names, i));
+		const json_t *value = json_object_get(object, name);
 
-		if (value && !json_is_null(value) && !found->at[list[i].slot])
-			found->at[list[i].slot] = value;
+		if (value && !json_is_null(value))
+			return value;
 	}
+	return NULL;
+}
+
+static void find_members(struct found *found, const json_t *object, const json_t *names)
+{
+	for (int slot = 0; slot < SLOTS; slot++)
+		found->at[slot] = find_member(object, json_object_get(names, slots[slot]));
 }
 
 /* The tool's own, but for the directory: it is where the agent is that counts. */
-static void find_nested(struct found *found)
+static void find_nested(struct found *found, const json_t *names)
 {
-	struct found inner = { { NULL } };
+	struct found inner;
 
-	find_members(&inner, found->at[NESTED], nested_names, ARRAY_SIZE(nested_names));
+	find_members(&inner, found->at[NESTED], names);
 	for (int slot = 0; slot < SLOTS; slot++)
 		if (inner.at[slot] && (slot != CWD || !found->at[CWD]))
 			found->at[slot] = inner.at[slot];
@@ -250,12 +211,14 @@ static char *copy_slot(const struct found *found, enum slot slot)
 
 /* --- what the tool works on --- */
 
-static char *first_member(const json_t *object, const char *const *keys)
+/* The first that is a string. */
+static char *copy_member(const json_t *object, const json_t *names)
 {
 	char *value = NULL;
 
-	for (; *keys && !value; keys++)
-		value = copy_string(json_object_get(object, *keys));
+	for (size_t i = 0; i < json_array_size(names) && !value; i++)
+		value = copy_string(
+			json_object_get(object, json_string_value(json_array_get(names, i))));
 	return value;
 }
 
@@ -295,62 +258,61 @@ static char *path_of_patch(const char *patch)
 	return first ? xmemdupz(first + skip, strcspn(first + skip, "\r\n")) : NULL;
 }
 
-static void read_input(struct agent_event *out, const json_t *input)
+static void read_input(struct agent_event *out, const json_t *input, const json_t *members)
 {
-	static const char *const paths[] = { "file_path",     "filePath",      "path",
-					     "notebook_path", "absolute_path", NULL };
-	static const char *const commands[] = { "command", "cmd", "input", "patch", "command_line",
-						NULL };
-	static const char *const lists[] = { "command", "commands", NULL };
+	const json_t *lists = json_object_get(members, "lists");
 
-	out->path = first_member(input, paths);
-	out->command = first_member(input, commands);
-	for (size_t i = 0; lists[i] && !out->command; i++)
-		if (json_is_array(json_object_get(input, lists[i])))
-			out->command = join_strings(json_object_get(input, lists[i]));
+	out->path = copy_member(input, json_object_get(members, "paths"));
+	out->command = copy_member(input, json_object_get(members, "commands"));
+	for (size_t i = 0; i < json_array_size(lists) && !out->command; i++) {
+		const char *name = json_string_value(json_array_get(lists, i));
+
+		if (json_is_array(json_object_get(input, name)))
+			out->command = join_strings(json_object_get(input, name));
+	}
 	if (!out->path && out->command)
 		out->path = path_of_patch(out->command);
 }
 
 /* An object, or the text of one in a string. */
-static void read_inputs(struct agent_event *out, const struct found *found)
+static void read_inputs(struct agent_event *out, const struct found *found, const json_t *members)
 {
 	char *string = copy_slot(found, INPUT);
 	json_t *inner = string ? load_text(string, strlen(string)) : NULL;
 
 	if (json_is_object(inner))
-		read_input(out, inner);
+		read_input(out, inner, members);
 	else if (string)
 		out->path = path_of_patch(string);
 	else if (json_is_object(found->at[INPUT]))
-		read_input(out, found->at[INPUT]);
+		read_input(out, found->at[INPUT], members);
 	json_decref(inner);
 	free(string);
 }
 
 /* --- what is known of the agents --- */
 
-/* How agents write the name of our server before that of a tool. */
-static const char *const servers[] = { "mcp__git-checkpoint__", "mcp__git_checkpoint__",
-				       "mcp_git-checkpoint_",	"mcp_git_checkpoint_",
-				       "git-checkpoint-",	"git-checkpoint_",
-				       "git_checkpoint_",	"git-checkpoint__" };
-
+/* Agents write the name of our server before that of a tool. */
 static bool is_our_tool(const char *tool)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(servers); i++) {
-		size_t len = strlen(servers[i]);
+	json_t *members = agents_load(MEMBERS), *server;
+	bool is = false;
+	size_t i;
 
-		if (!strncmp(tool, servers[i], len) && !strncmp(tool + len, "checkpoint_", 11))
-			return true;
+	json_array_foreach(json_object_get(members, "our_tools"), i, server) {
+		size_t len = json_string_length(server);
+
+		is = is || (!strncmp(tool, json_string_value(server), len) &&
+			    !strncmp(tool + len, "checkpoint_", 11));
 	}
-	return false;
+	json_decref(members);
+	return is;
 }
 
 bool agent_tool_reads(const char *agent, const char *tool)
 {
-	json_t *data = is_our_tool(tool) ? NULL : agents_load(agent), *name;
 	bool reads = is_our_tool(tool);
+	json_t *data = reads ? NULL : agents_load(agent), *name;
 	size_t i;
 
 	json_array_foreach(json_object_get(data, "reading_tools"), i, name)
@@ -370,31 +332,21 @@ static void simplify_name(char *out, size_t size, const char *event)
 	out[len] = '\0';
 }
 
-static bool find_moment(enum agent_moment *out, json_t *events, const char *plain)
+static bool find_moment(enum turn_moment *out, json_t *events, const char *plain)
 {
-	static const struct {
-		const char *name;
-		enum agent_moment moment;
-	} moments[] = { { "before", AGENT_BEFORE },
-		      { "after", AGENT_AFTER },
-		      { "prompt", AGENT_PROMPT },
-		      { "stop", AGENT_STOP } };
 	const char *event;
 	json_t *moment;
 	char known[40];
 
 	json_object_foreach(events, event, moment) {
 		simplify_name(known, sizeof(known), event);
-		for (size_t i = 0; !strcmp(known, plain) && i < ARRAY_SIZE(moments); i++) {
-			*out = moments[i].moment;
-			if (!strcmp(json_string_value(moment), moments[i].name))
-				return true;
-		}
+		if (!strcmp(known, plain) && turns_moment(out, json_string_value(moment)))
+			return true;
 	}
 	return false;
 }
 
-static bool find_event(enum agent_moment *out, const char *agent, const char *plain)
+static bool find_event(enum turn_moment *out, const char *agent, const char *plain)
 {
 	json_t *data = agents_load(agent);
 	const json_t *hooks = agents_part(data, false);
@@ -406,9 +358,9 @@ static bool find_event(enum agent_moment *out, const char *agent, const char *pl
 }
 
 /* Agents read the settings of one another, so the names of all count. */
-enum agent_moment agent_moment_of(const char *agent, const char *event, bool has_tool)
+enum turn_moment agent_moment_of(const char *agent, const char *event, bool has_tool)
 {
-	enum agent_moment moment;
+	enum turn_moment moment;
 	char plain[40];
 
 	simplify_name(plain, sizeof(plain), event);
@@ -418,23 +370,23 @@ enum agent_moment agent_moment_of(const char *agent, const char *event, bool has
 		if (find_event(&moment, *name, plain))
 			return moment;
 	if (has_tool && (!strncmp(plain, "pre", 3) || !strncmp(plain, "before", 6)))
-		return AGENT_BEFORE;
+		return TURN_BEFORE;
 	if (has_tool && (!strncmp(plain, "post", 4) || !strncmp(plain, "after", 5)))
-		return AGENT_AFTER;
-	return AGENT_OTHER;
+		return TURN_AFTER;
+	return TURN_OTHER;
 }
 
 bool agent_event_saves(const struct agent_event *event)
 {
 	switch (event->moment) {
-	case AGENT_BEFORE:
-	case AGENT_AFTER:
+	case TURN_BEFORE:
+	case TURN_AFTER:
 		return !event->labels.tool ||
 		       !agent_tool_reads(event->labels.name, event->labels.tool);
-	case AGENT_PROMPT:
-	case AGENT_STOP:
+	case TURN_PROMPT:
+	case TURN_STOP:
 		return true;
-	case AGENT_OTHER:
+	case TURN_OTHER:
 		break;
 	}
 	return false;
@@ -468,11 +420,11 @@ static char *find_who(const char *entry, const struct found *found)
 }
 
 /* Those of some agents have no name: what they bring tells. */
-static enum agent_moment moment_without_name(const struct found *found)
+static enum turn_moment moment_without_name(const struct found *found)
 {
 	if (found->at[TOOL])
-		return found->at[RESULT] ? AGENT_AFTER : AGENT_BEFORE;
-	return found->at[PROMPT] ? AGENT_PROMPT : found->at[REASON] ? AGENT_STOP : AGENT_OTHER;
+		return found->at[RESULT] ? TURN_AFTER : TURN_BEFORE;
+	return found->at[PROMPT] ? TURN_PROMPT : found->at[REASON] ? TURN_STOP : TURN_OTHER;
 }
 
 static void set_moment(struct agent_event *out, const struct found *found, const char *given)
@@ -483,8 +435,8 @@ static void set_moment(struct agent_event *out, const struct found *found, const
 	out->moment = event ? agent_moment_of(out->entry, event, out->labels.tool != NULL)
 			    : moment_without_name(found);
 	/* Qwen repeats the event after each tool, without a text: nobody asked for anything. */
-	if (out->moment == AGENT_PROMPT && found->at[PROMPT] && !out->labels.prompt)
-		out->moment = AGENT_OTHER;
+	if (out->moment == TURN_PROMPT && found->at[PROMPT] && !out->labels.prompt)
+		out->moment = TURN_OTHER;
 	free(told);
 }
 
@@ -519,8 +471,8 @@ static void set_labels(struct ckpt_agent *out, const struct found *found)
 void agent_event_read(struct agent_event *out, const struct strbuf *text, const char *entry,
 		      const char *event)
 {
-	json_t *root = load_text(text->buf, text->len);
-	struct found found = { { NULL } };
+	json_t *root = load_text(text->buf, text->len), *members;
+	struct found found;
 
 	memset(out, 0, sizeof(*out));
 	out->entry = xstrdup(entry);
@@ -532,19 +484,21 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 	if (!out->readable) {
 		json_decref(root);
 		out->labels.name = xstrdup(out->entry);
-		out->moment = event ? agent_moment_of(out->entry, event, true) : AGENT_BEFORE;
+		out->moment = event ? agent_moment_of(out->entry, event, true) : TURN_BEFORE;
 		return;
 	}
-	find_members(&found, root, names, ARRAY_SIZE(names));
+	members = agents_load(MEMBERS);
+	find_members(&found, root, json_object_get(members, "event"));
 	if (!found.at[TOOL])
-		find_nested(&found);
+		find_nested(&found, json_object_get(members, "nested"));
 	out->labels.name = find_who(out->entry, &found);
 	out->cwd = copy_slot(&found, CWD);
 	set_labels(&out->labels, &found);
 	set_roots(out, &found);
 	set_moment(out, &found, event);
-	if (out->moment == AGENT_BEFORE || out->moment == AGENT_AFTER)
-		read_inputs(out, &found);
+	if (out->moment == TURN_BEFORE || out->moment == TURN_AFTER)
+		read_inputs(out, &found, members);
+	json_decref(members);
 	json_decref(root);
 }
 

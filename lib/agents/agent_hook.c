@@ -56,11 +56,11 @@ static char *describe_event(const struct agent_event *event, const char *worktre
 	struct strbuf text = STRBUF_INIT;
 	size_t len = strlen(worktree);
 
-	if (event->moment == AGENT_PROMPT) {
+	if (event->moment == TURN_PROMPT) {
 		strbuf_addstr(&text, event->labels.prompt && prompts ? "prompt " : "a prompt");
 		if (event->labels.prompt && prompts)
 			title_add_text(&text, event->labels.prompt);
-	} else if (event->moment == AGENT_STOP) {
+	} else if (event->moment == TURN_STOP) {
 		strbuf_addstr(&text, event->labels.sub_agent ? "a sub-agent of " : "a turn of ");
 		strbuf_addstr(&text, event->labels.name);
 	} else if (event->labels.tool) {
@@ -83,25 +83,17 @@ static char *describe_event(const struct agent_event *event, const char *worktre
 static int save_event(struct agent_hook_result *out, const struct agent_event *event,
 		struct session *session, double until)
 {
-	static const char *const reasons[] = { [AGENT_BEFORE] = "pre-tool",
-					       [AGENT_AFTER] = "post-tool",
-					       [AGENT_PROMPT] = "prompt",
-					       [AGENT_STOP] = "stop" };
 	static const struct strlist everything = STRLIST_INIT;
-	static const enum turn_moment moments[] = { [AGENT_BEFORE] = TURN_BEFORE,
-						    [AGENT_AFTER] = TURN_AFTER,
-						    [AGENT_PROMPT] = TURN_PROMPT,
-						    [AGENT_STOP] = TURN_STOP };
 	bool prompts = session->settings.agent_prompts;
-	bool done = event->moment == AGENT_AFTER || event->moment == AGENT_STOP;
+	bool done = event->moment == TURN_AFTER || event->moment == TURN_STOP;
 	struct ckpt_agent labels = { 0 };
-	struct turn_event turn = { .moment = moments[event->moment],
+	struct turn_event turn = { .moment = event->moment,
 				   .entry = event->entry,
 				   .asked = event->labels.prompt != NULL,
 				   .agent = &labels };
 	char *what = describe_event(event, session->worktree, prompts);
 	struct save_opts opts = {
-		.reason = reasons[event->moment],
+		.reason = turns_reason(event->moment),
 		.source = event->labels.name,
 		.before = done ? NULL : what,
 		.done = done ? what : NULL,

@@ -48,13 +48,8 @@ static void add_notes(struct agents_result *out, const json_t *part, const struc
 	if (moved && *moved && strncmp(moved, out->path.buf, strlen(moved)) != 0)
 		strlist_addf(&out->notes, "the variable '%s' is set: settings are read from '%s', not from '%s'",
 			     variable, moved, out->path.buf);
-	if (!opts->mcp && !agents_program_found())
+	if (!opts->mcp && !spawn_available("git-checkpoint"))
 		strlist_add(&out->notes, AGENTS_NO_PROGRAM);
-}
-
-bool agents_program_found(void)
-{
-	return spawn_available("git-checkpoint");
 }
 
 /* What does the same but is not exactly ours belongs to the user. */
@@ -377,7 +372,7 @@ static void set_works(struct agents_status *status)
 {
 	if (status->state == AGENTS_ABSENT)
 		return;
-	if (!status->why && !agents_program_found())
+	if (!status->why && !spawn_available("git-checkpoint"))
 		status->why = xstrdup(AGENTS_NO_PROGRAM);
 	status->works = !status->why;
 }

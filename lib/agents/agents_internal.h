@@ -5,7 +5,7 @@
 #include "agents/agents.h"
 #include "base/base.h"
 #include "install/install.h"
-#include "record/record.h"
+#include "turns/turns.h"
 
 /* ---- what is known of an agent: agents_data.c ---- */
 
@@ -38,6 +38,9 @@
  *   shared_by_transcripts      others run what its settings have: its own transcripts are there
  *   transcripts                the same of an agent that does so
  *   silent_transcripts         which does not always say where they are, but what time it is
+ *
+ * members.json has what agents call the members of what they tell of an event; of several that are
+ * there the first counts.
  */
 struct agents_file {
 	const char *name, *text;
@@ -76,9 +79,6 @@ bool agents_beside(struct install_change *out, struct agents_changes *changes, c
 /** The name of an agent that reads the hooks of the primary worktree in a linked one, or NULL. */
 const char *agents_in_primary(const json_t *agent);
 
-/** Whether what the entries run would be found. */
-bool agents_program_found(void);
-
 #define AGENTS_NO_PROGRAM \
 	"the program 'git-checkpoint' is not in PATH: the entry cannot work until it is"
 
@@ -88,17 +88,9 @@ bool agents_program_found(void);
  * What an agent tells its hooks: one JSON object, with names that differ from agent to agent. All
  * of this is pure: nothing is looked up on the disk and nothing is touched.
  */
-enum agent_moment {
-	AGENT_OTHER,  /**< nothing to do */
-	AGENT_BEFORE, /**< a tool is about to run */
-	AGENT_AFTER,  /**< it has run */
-	AGENT_PROMPT, /**< the user asked for something */
-	AGENT_STOP,   /**< the agent has answered */
-};
-
 struct agent_event {
 	bool readable; /**< it was one JSON object; otherwise only labels.name and moment are set */
-	enum agent_moment moment;
+	enum turn_moment moment; /**< TURN_OTHER: nothing to do */
 	char *entry;		  /**< the agent whose settings were used */
 	struct ckpt_agent labels; /**< `name` is who really called, not whose settings were used */
 	char *cwd;		  /**< where the agent works; NULL: not told */
@@ -115,7 +107,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 void agent_event_release(struct agent_event *event);
 
 /** By the name that an agent has for it; `has_tool` decides about unknown ones. */
-enum agent_moment agent_moment_of(const char *agent, const char *event, bool has_tool);
+enum turn_moment agent_moment_of(const char *agent, const char *event, bool has_tool);
 
 /**
  * Whether the state is to be saved: at the prompt and at the end, and before and after each tool

@@ -65,10 +65,13 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 static void look_at_hooks(struct problems *problems, const struct session *session)
 {
 	struct strlist found = STRLIST_INIT;
+	struct hooks_report hooks = { 0 };
 
-	hooks_check(&found, session->repo);
+	if (session->repo && !hooks_status(&hooks, session->repo))
+		hooks_check(&found, &hooks);
 	for (size_t i = 0; i < found.nr; i++)
 		problems_addf(problems, false, "%s", found.items[i]);
+	hooks_report_release(&hooks);
 	strlist_release(&found);
 }
 

@@ -49,31 +49,18 @@ static void list_blind_spots(struct strlist *out, const struct hooks_report *rep
 
 /* ---- hooks ---- */
 
-static bool all_run(const struct hooks_report *report)
-{
-	for (size_t i = 0; i < report->nr; i++)
-		if (report->items[i].state != HOOKS_RUNS)
-			return false;
-	return true;
-}
-
 static int exit_status(const struct hooks_report *report)
 {
-	bool good = !report->partial && all_run(report);
-
-	/* What is meant for all repositories matters where there is nothing else. */
-	if (report->global && !report->installed)
-		good = good && all_run(report->global);
-	return good ? EXIT_DONE : EXIT_NO;
+	return !report->partial && hooks_all_run(hooks_in_force(report)) ? EXIT_DONE : EXIT_NO;
 }
 
 /* Why nothing protects this repository: the first thing to repair. */
 static const char *why_not(const struct hooks_report *report)
 {
-	const struct hooks_report *from = report->installed ? report : report->global;
+	const struct hooks_report *from = hooks_in_force(report);
 
 	return hooks_protected(report) ? NULL
-	       : from && from->nr      ? from->items[0].repair
+	       : from->nr	       ? from->items[0].repair
 				       : "no hooks are installed";
 }
 

@@ -24,8 +24,8 @@ static int read_overview(struct overview *overview, struct session *session)
 		return err;
 	strlist_extend(&overview->warnings, &status->recent.damaged);
 	if (session->repo) {
-		hooks_check(&overview->warnings, session->repo);
 		(void)hooks_status(&overview->hooks, session->repo);
+		hooks_check(&overview->warnings, &overview->hooks);
 	}
 	show_agents_look(&overview->agents, session);
 	overview->watch = show_watcher_json(session->home, session->worktree);
@@ -90,30 +90,16 @@ static json_t *interrupted_json(const struct session *session)
 	return row_object(&object);
 }
 
-static bool hooks_run(const struct hooks_report *hooks)
-{
-	for (size_t i = 0; i < hooks->nr; i++)
-		if (hooks->items[i].state != HOOKS_RUNS)
-			return false;
-	return true;
-}
-
-/* The repository's own, or else those for all repositories. */
-static const struct hooks_report *hooks_here(const struct hooks_report *hooks)
-{
-	return !hooks->installed && hooks->global ? hooks->global : hooks;
-}
-
 /* null if there are none. */
 static json_t *hooks_json(const struct hooks_report *report)
 {
-	const struct hooks_report *hooks = hooks_here(report);
+	const struct hooks_report *hooks = hooks_in_force(report);
 	json_t *object;
 
 	if (!hooks->installed)
 		return json_null();
 	object = json_pack("{s:o,s:b,s:b}", "events", json_texts(&hooks->events), "guard",
-			   hooks->guard, "ok", hooks_run(hooks));
+			   hooks->guard, "ok", hooks_all_run(hooks));
 	if (hooks != report)
 		json_object_set_new(object, "global", json_true());
 	return object;
@@ -186,7 +172,7 @@ static void print_newest(const struct status *status)
 
 static void print_hooks(const struct hooks_report *report, const struct session *session)
 {
-	const struct hooks_report *hooks = hooks_here(report);
+	const struct hooks_report *hooks = hooks_in_force(report);
 
 	if (!session->repo)
 		return;
@@ -198,7 +184,7 @@ static void print_hooks(const struct hooks_report *report, const struct session 
 	else if (hooks->guard)
 		report_text("%s what the guard sees", hooks->events.nr ? ", and" : "before");
 	report_text("%s%s\n", hooks != report ? ", for all repositories" : "",
-		    hooks_run(hooks) ? "" : ", but not all of them run");
+		    hooks_all_run(hooks) ? "" : ", but not all of them run");
 }
 
 /* Downwards into the past, with the names that can be typed. */

@@ -7,6 +7,8 @@
 #include "session/session.h"
 #include "store/store.h"
 
+#include <sys/file.h>
+
 /* --- the clock --- */
 
 static const char too_long[] =
@@ -74,6 +76,209 @@ static bool moves_first(const struct repo *repo)
 		moves = gitconfig_each(config, "remote.", writes_branches, NULL) > 0;
 	gitconfig_close(config);
 	return moves;
+}
+
+/* --- once for each command --- */
+
+/*
+ * One checkpoint for each git command, however many hooks it calls.
+ *
+ * What the hooks of one command have done is in a small file named after its topmost process, its
+ * mark. It is locked while a hook runs; a hook that finds it locked waits, and a hook that finds it
+ * done, given up, or left by a killed hook does nothing. The marks are in a private directory in
+ * $XDG_RUNTIME_DIR or $TMPDIR; those of dead processes are removed when a new one is made. Where
+ * there can be none, a command may take more checkpoints than one.
+ *
+ * "<what> <extent> <milliseconds> <process>": for which of the commands that change files it was.
+ * One that only says "begun" was left by a killed hook.
+ *
+ * For most of these calls the program is not even started: it leaves an answer (see
+ * hook_answer_write()) that the shims understand.
+ */
+enum {
+	MARK_BEGUN = 'b',
+	MARK_TAKEN = 't',
+	MARK_FAILED = 'f',
+};
+
+enum command_state {
+	COMMAND_NONE,  /* a checkpoint must be taken, or one with more in it */
+	COMMAND_OTHER, /* there is one, for another of the commands that belong together */
+	COMMAND_DONE,
+};
+
+struct once {
+	enum command_state state;
+	double spent; /* seconds, by earlier hooks */
+	double start;
+	int fd;			   /* of the mark; -1: there is none */
+	struct hook_answer answer; /* what is settled now */
+};
+
+static void describe_actor(char *out, size_t size, const struct hook_decision *decision)
+{
+	const struct proc *actor = decision->actor;
+
+	snprintf(out, size, "%ld-%llu", actor ? (long)actor->pid : 0,
+		 actor ? (unsigned long long)actor->start : 0);
+}
+
+static void write_mark(const struct once *once, char what,
+		       const struct hook_decision *decision)
+{
+	double spent = once->spent + clock_monotonic() - once->start;
+	char text[128], actor[64];
+	int len;
+
+	describe_actor(actor, sizeof(actor), decision);
+	len = snprintf(text, sizeof(text), "%c %d %010ld %-41s\n", what, (int)decision->extent,
+		       (long)(spent * 1000), actor);
+	/* Losing it costs at most an extra checkpoint. */
+	if (once->fd >= 0)
+		(void)fs_pwrite_all(once->fd, text, (size_t)len, 0);
+}
+
+/* The extents that are not everything. */
+static enum hook_reach reach_of(int extent)
+{
+	return extent == HOOK_TAKES_SOME ? HOOK_REACHES_SOME : HOOK_REACHES_UNTRACKED;
+}
+
+static void read_mark(struct once *once, const struct hook_decision *decision)
+{
+	char text[128] = "", before[64], actor[64], what;
+	long spent = 0;
+	int extent = 0;
+
+	if (fs_pread_full(once->fd, text, sizeof(text) - 1, 0) <= 0 ||
+	    sscanf(text, "%c %d %ld %63s", &what, &extent, &spent, before) != 4)
+		return;
+	once->spent = (double)spent / 1000;
+	if (what != MARK_TAKEN || extent >= HOOK_TAKES_IGNORED) {
+		once->state = COMMAND_DONE;
+		once->answer = (struct hook_answer){ decision->top, HOOK_REACHES_ALL };
+		return;
+	}
+	describe_actor(actor, sizeof(actor), decision);
+	if (extent >= (int)decision->extent)
+		once->state = strcmp(actor, before) ? COMMAND_OTHER : COMMAND_DONE;
+	if (once->state == COMMAND_DONE)
+		once->answer = (struct hook_answer){ decision->actor, reach_of(extent) };
+}
+
+/* Those of processes that are gone. */
+static void remove_stale(int dirfd)
+{
+	struct strlist names = STRLIST_INIT;
+
+	(void)fs_names(&names, dirfd, ".", 0, NULL);
+	for (size_t i = 0; i < names.nr; i++) {
+		unsigned long long start;
+		long pid;
+
+		if (sscanf(names.items[i], "%ld-%llu", &pid, &start) == 2 &&
+		    !proc_alive("/proc", (pid_t)pid, start))
+			unlinkat(dirfd, names.items[i], 0);
+	}
+	strlist_release(&names);
+}
+
+/* Not where the stores are: that disk may be full. -1 if there is no directory of the user alone. */
+static int open_marks(bool create)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
+	char *path = runtime && *runtime == '/'
+			     ? xstrfmt("%s/git-checkpoint-hooks", runtime)
+			     : xstrfmt("%s/git-checkpoint-hooks-%ld", tmp && *tmp == '/' ? tmp : "/tmp",
+				       (long)geteuid());
+	struct stat st;
+	int fd = -1;
+
+	if (!create || !mkdir(path, 0700) || errno == EEXIST)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 077)) {
+		close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
+}
+
+static void open_mark(struct once *once, const struct proc *top, const char *worktree, int flags)
+{
+	int dirfd = open_marks(flags & O_CREAT);
+	char key[STORE_KEY_SIZE], *name;
+
+	store_key(key, worktree);
+	name = xstrfmt("%ld-%llu-%s", (long)top->pid, (unsigned long long)top->start, key);
+	if (dirfd >= 0)
+		once->fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
+	if (once->fd >= 0 && flags & O_CREAT)
+		remove_stale(dirfd);
+	fs_close(dirfd);
+	free(name);
+}
+
+static void close_mark(struct once *once)
+{
+	fs_close(once->fd);
+	once->fd = -1;
+}
+
+/* Find or create the mark and lock it, until it is closed. */
+static void enter_once(struct once *once, const struct hook_decision *decision,
+		     const char *worktree)
+{
+	struct timespec pause = { .tv_nsec = 5000000 };
+
+	once->state = COMMAND_NONE;
+	once->spent = 0;
+	once->start = clock_monotonic();
+	if (!decision->top)
+		return;
+	open_mark(once, decision->top, worktree, O_CREAT);
+	if (once->fd < 0)
+		return;
+	while (flock(once->fd, LOCK_EX | LOCK_NB) < 0) {
+		if ((errno != EWOULDBLOCK && errno != EINTR) || cancel_check()) {
+			/*
+			 * Another hook of the same command is working on it, and reports the
+			 * result.
+			 */
+			once->state = COMMAND_DONE;
+			return;
+		}
+		nanosleep(&pause, NULL);
+	}
+	read_mark(once, decision);
+	if (once->state != COMMAND_DONE)
+		write_mark(once, MARK_BEGUN, decision);
+}
+
+/* Note the result, unless that was done before. */
+static void leave_once(struct once *once, const struct hook_decision *decision, bool taken)
+{
+	bool all = !taken || decision->extent >= HOOK_TAKES_IGNORED;
+
+	if (once->state == COMMAND_DONE)
+		return;
+	write_mark(once, taken ? MARK_TAKEN : MARK_FAILED, decision);
+	once->answer = all ? (struct hook_answer){ decision->top, HOOK_REACHES_ALL } :
+			     (struct hook_answer){ decision->actor, reach_of((int)decision->extent) };
+}
+
+/* True in the usual case, a hundred times in a long rebase: everything was done. Opens nothing else. */
+static bool is_settled(struct once *once, const struct hook_decision *decision)
+{
+	char *cwd = decision->top ? path_real(".") : NULL;
+
+	if (cwd)
+		open_mark(once, decision->top, cwd, 0);
+	if (once->fd >= 0 && !flock(once->fd, LOCK_EX | LOCK_NB))
+		read_mark(once, decision);
+	close_mark(once);
+	free(cwd);
+	return once->state == COMMAND_DONE;
 }
 
 /* --- the checkpoint --- */
@@ -265,7 +470,7 @@ static int save_before(struct hook_result *out, const struct hook_decision *deci
 
 /* The repository is the session's from here on. */
 static int take_in_time(struct hook_result *out, const struct hook_decision *decision,
-		struct deadline *watch, const struct hook_once *once, struct repo *repo)
+		struct deadline *watch, const struct once *once, struct repo *repo)
 {
 	struct hook_autostash *stash = NULL;
 	struct session session;
@@ -287,7 +492,7 @@ static int take_in_time(struct hook_result *out, const struct hook_decision *dec
 	if (decision->autostash)
 		err = hook_autostash_open(&stash, session.repo, decision->top != NULL);
 	if (!err)
-		err = save_before(out, decision, &session, stash, once->state == HOOK_ONCE_OTHER,
+		err = save_before(out, decision, &session, stash, once->state == COMMAND_OTHER,
 			   deadline);
 	hook_autostash_free(stash);
 	session_close(&session);
@@ -327,7 +532,7 @@ static char *find_where(const struct hook_decision *decision, const char *worktr
 
 /* Where there is something to save. */
 static void take_once(struct hook_result *out, const struct hook_decision *decision,
-			struct deadline *watch, struct hook_once *once)
+			struct deadline *watch, struct once *once)
 {
 	struct repo *repo = NULL;
 	int err = repo_discover(&repo);
@@ -339,15 +544,15 @@ static void take_once(struct hook_result *out, const struct hook_decision *decis
 		return;
 	}
 	if (!decision->only_unborn || moves_first(repo)) {
-		hook_once_enter(once, decision, repo->worktree);
-		if (once->state != HOOK_ONCE_DONE) {
+		enter_once(once, decision, repo->worktree);
+		if (once->state != COMMAND_DONE) {
 			out->where = find_where(decision, repo->worktree);
 			err = take_in_time(out, decision, watch, once, repo);
 			repo = NULL;
 			if (err)
 				note_failure(out, watch);
 		}
-		hook_once_leave(once, decision, !err);
+		leave_once(once, decision, !err);
 	}
 	repo_free(repo);
 }
@@ -356,17 +561,16 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 	       deadline_give_up_fn give_up)
 {
 	struct deadline watch;
-	struct hook_once once;
+	struct once once = { .fd = -1 };
 
 	memset(out, 0, sizeof(*out));
-	hook_once_init(&once);
-	if (!hook_once_settled(&once, decision) && find_worktree()) {
+	if (!is_settled(&once, decision) && find_worktree()) {
 		deadline_start(&watch, clock_monotonic() + DEFAULT_SECONDS, give_up, too_long);
 		take_once(out, decision, &watch, &once);
 		deadline_end(&watch);
 	}
 	out->answer = once.answer;
-	hook_once_release(&once);
+	close_mark(&once);
 }
 
 void hook_result_release(struct hook_result *result)
@@ -379,4 +583,19 @@ void hook_result_release(struct hook_result *result)
 	strlist_release(&result->damage);
 	strlist_release(&result->secrets);
 	memset(result, 0, sizeof(*result));
+}
+
+void hook_answer_write(const char *file, const struct hook_answer *answer)
+{
+	static const char *const reaches[] = { "self", "some", "untracked", "all" };
+	char *cwd = answer->who ? path_real(".") : NULL, *line;
+
+	if (!cwd)
+		return;
+	line = xstrfmt("%ld %llu %s %s\n", (long)answer->who->pid,
+		       (unsigned long long)answer->who->start, reaches[answer->reach], cwd);
+	/* Losing it costs a start. It must be readable later, whatever the umask is. */
+	(void)fs_write_file(AT_FDCWD, file, line, strlen(line), 0644, FS_FAST);
+	free(line);
+	free(cwd);
 }

@@ -84,19 +84,20 @@ int hooks_status(struct hooks_report *report, const struct repo *repo);
 /** Those for all repositories, wherever the current directory is. */
 int hooks_global_status(struct hooks_report *report);
 
-/** Whether git runs one of them. */
+/** Whether git runs one of them, and whether it runs all. */
 bool hooks_any_runs(const struct hooks_report *report);
+bool hooks_all_run(const struct hooks_report *report);
+
+/** The repository's own; if it has none, those for all repositories. */
+const struct hooks_report *hooks_in_force(const struct hooks_report *report);
 
 /** Whether any hook runs in this repository, its own or one for all repositories. */
 bool hooks_protected(const struct hooks_report *report);
 
 void hooks_report_release(struct hooks_report *report);
 
-/**
- * For commands with another purpose: a sentence for each hook that would not
- * run. Never fails; costs nothing if no hooks were installed.
- */
-void hooks_check(struct strlist *problems, const struct repo *repo);
+/** For commands with another purpose: a sentence for each hook in force that would not run. */
+void hooks_check(struct strlist *problems, const struct hooks_report *report);
 
 /*
  * In this folder:
@@ -105,7 +106,7 @@ void hooks_check(struct strlist *problems, const struct repo *repo);
  *   install_where install_config install_template  what for, the scripts, and the values and lines
  *                           that name them; a template for all repositories
  *   hook_rules hook_git hook_targets  whether to save, from what git is doing
- *   hook_checkpoint hook_once  taking the checkpoint, once for each command
+ *   hook_checkpoint         taking the checkpoint, once for each command
  *   hook_exposed hook_autostash  what the rules leave out but git may destroy; autostash
  */
 

@@ -297,9 +297,22 @@ bool hooks_any_runs(const struct hooks_report *report)
 	return false;
 }
 
+bool hooks_all_run(const struct hooks_report *report)
+{
+	for (size_t i = 0; i < report->nr; i++)
+		if (report->items[i].state != HOOKS_RUNS)
+			return false;
+	return true;
+}
+
 bool hooks_protected(const struct hooks_report *report)
 {
 	return hooks_any_runs(report) || (report->global && hooks_any_runs(report->global));
+}
+
+const struct hooks_report *hooks_in_force(const struct hooks_report *report)
+{
+	return report->installed || !report->global ? report : report->global;
 }
 
 void hooks_report_release(struct hooks_report *report)
@@ -314,23 +327,12 @@ void hooks_report_release(struct hooks_report *report)
 	memset(report, 0, sizeof(*report));
 }
 
-static void add_problems(struct strlist *problems, const struct hooks_report *report)
+void hooks_check(struct strlist *problems, const struct hooks_report *report)
 {
+	report = hooks_in_force(report);
 	for (size_t i = 0; i < report->nr; i++)
 		if (report->items[i].state != HOOKS_RUNS)
 			strlist_addf(problems, "hook %s: %s: %s",
 				     hooks_state_name(report->items[i].state),
 				     report->items[i].name, report->items[i].repair);
-}
-
-void hooks_check(struct strlist *problems, const struct repo *repo)
-{
-	struct hooks_report report = { 0 };
-
-	if (repo && !hooks_status(&report, repo)) {
-		add_problems(problems, &report);
-		if (!report.installed && report.global)
-			add_problems(problems, report.global);
-	}
-	hooks_report_release(&report);
 }

@@ -30,6 +30,13 @@ static const char *const moments[] = {
 	[TURN_STOP] = "stop",
 };
 
+static const char *const reasons[] = {
+	[TURN_PROMPT] = "prompt",
+	[TURN_BEFORE] = "pre-tool",
+	[TURN_AFTER] = "post-tool",
+	[TURN_STOP] = "stop",
+};
+
 /* Of a turn whose lines were summed up, by its last event. */
 static const char *const sums[] = {
 	[TURN_PROMPT] = "sum",
@@ -204,6 +211,16 @@ static bool parse_moment(enum turn_moment *out, const char *name, const char *co
 		if (!strcmp(name, names[*out]))
 			return true;
 	return false;
+}
+
+bool turns_moment(enum turn_moment *out, const char *name)
+{
+	return parse_moment(out, name, moments);
+}
+
+const char *turns_reason(enum turn_moment moment)
+{
+	return reasons[moment];
 }
 
 static bool is_id_or_empty(const char *text)
@@ -632,17 +649,9 @@ bool turns_note_trouble(struct store *store, const char *agent, const char *sess
 
 static enum turn_moment find_moment(const struct ckpt_record *record)
 {
-	static const struct {
-		const char *reason;
-		enum turn_moment moment;
-	} reasons[] = { { "prompt", TURN_PROMPT },
-			{ "pre-tool", TURN_BEFORE },
-			{ "post-tool", TURN_AFTER } };
+	enum turn_moment moment;
 
-	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
-		if (!strcmp(record->reason, reasons[i].reason))
-			return reasons[i].moment;
-	return TURN_STOP;
+	return parse_moment(&moment, record->reason, reasons) ? moment : TURN_STOP;
 }
 
 static struct turn *find_numbered(const struct turn_session *session, uint64_t number)

@@ -25,7 +25,14 @@ enum turn_moment {
 	TURN_BEFORE, /**< before a tool */
 	TURN_AFTER,
 	TURN_STOP,
+	TURN_OTHER, /**< none of these */
 };
+
+/** By its name: "prompt", "before", "after", "stop". False: it has none of these. */
+bool turns_moment(enum turn_moment *out, const char *name);
+
+/** The reason of a checkpoint that is taken then. */
+const char *turns_reason(enum turn_moment moment);
 
 struct turn {
 	uint64_t number; /**< within its session, from 1 */

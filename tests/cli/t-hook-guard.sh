@@ -374,7 +374,7 @@ test_marks_are_swept() {
 		git checkout -q -f
 	done
 	expect_eq 3 "$(checkpoints | wc -l)"
-	expect_eq 1 "$(find "$(store_dir)/checkpoint/hooks" -type f | wc -l)" 'marks'
+	expect_eq 1 "$(find "$TMPDIR"/git-checkpoint-hooks-* -type f | wc -l)" 'marks'
 }
 
 test_quiet() {

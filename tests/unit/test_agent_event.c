@@ -26,20 +26,20 @@ static void test_names_of_events(void **state)
 	static const struct {
 		const char *name;
 		bool tool;
-		enum agent_moment moment;
+		enum turn_moment moment;
 	} rows[] = {
-		{ "PreToolUse", true, AGENT_BEFORE },	 { "preToolUse", true, AGENT_BEFORE },
-		{ "BeforeTool", true, AGENT_BEFORE },	 { "tool.execute.before", true, AGENT_BEFORE },
-		{ "tool_call", true, AGENT_BEFORE },	 { "PostToolUse", true, AGENT_AFTER },
-		{ "AfterTool", true, AGENT_AFTER },	 { "PostToolUseFailure", true, AGENT_AFTER },
-		{ "pre_run_command", true, AGENT_BEFORE }, { "post_run_command", true, AGENT_AFTER },
-		{ "UserPromptSubmit", false, AGENT_PROMPT },
-		{ "userPromptSubmitted", false, AGENT_PROMPT },
-		{ "BeforeAgent", false, AGENT_PROMPT },	 { "Stop", false, AGENT_STOP },
-		{ "agentStop", false, AGENT_STOP },	 { "AfterAgent", false, AGENT_STOP },
-		{ "SessionStart", false, AGENT_OTHER },	 { "PreCompress", false, AGENT_OTHER },
-		{ "permissionRequest", true, AGENT_OTHER }, { "PostToolBatch", false, AGENT_OTHER },
-		{ "", true, AGENT_OTHER },		 { "Notification", true, AGENT_OTHER },
+		{ "PreToolUse", true, TURN_BEFORE },	 { "preToolUse", true, TURN_BEFORE },
+		{ "BeforeTool", true, TURN_BEFORE },	 { "tool.execute.before", true, TURN_BEFORE },
+		{ "tool_call", true, TURN_BEFORE },	 { "PostToolUse", true, TURN_AFTER },
+		{ "AfterTool", true, TURN_AFTER },	 { "PostToolUseFailure", true, TURN_AFTER },
+		{ "pre_run_command", true, TURN_BEFORE }, { "post_run_command", true, TURN_AFTER },
+		{ "UserPromptSubmit", false, TURN_PROMPT },
+		{ "userPromptSubmitted", false, TURN_PROMPT },
+		{ "BeforeAgent", false, TURN_PROMPT },	 { "Stop", false, TURN_STOP },
+		{ "agentStop", false, TURN_STOP },	 { "AfterAgent", false, TURN_STOP },
+		{ "SessionStart", false, TURN_OTHER },	 { "PreCompress", false, TURN_OTHER },
+		{ "permissionRequest", true, TURN_OTHER }, { "PostToolBatch", false, TURN_OTHER },
+		{ "", true, TURN_OTHER },		 { "Notification", true, TURN_OTHER },
 	};
 
 	(void)state;
@@ -93,7 +93,7 @@ static void test_what_is_told(void **state)
 		   "\"tool_input\":{\"old\":[1],\"file_path\":\"/w/t/a\\tb\"},\"tool_use_id\":\"c\","
 		   "\"agent_id\":\"sub\",\"m\":123456789012345678901234567890}");
 	assert_true(event.readable);
-	assert_int_equal(event.moment, AGENT_BEFORE);
+	assert_int_equal(event.moment, TURN_BEFORE);
 	check("claude-code", event.labels.name);
 	check("s", event.labels.session);
 	check("p", event.labels.turn_id);
@@ -118,14 +118,14 @@ static void test_what_is_told(void **state)
 	check("n", event.path);
 	/* no names at all: what it brings tells */
 	read_event("copilot", NULL, "{\"toolName\":\"edit\",\"toolResult\":{}}");
-	assert_int_equal(event.moment, AGENT_AFTER);
+	assert_int_equal(event.moment, TURN_AFTER);
 	read_event("copilot", NULL, "{\"toolName\":\"edit\"}");
-	assert_int_equal(event.moment, AGENT_BEFORE);
+	assert_int_equal(event.moment, TURN_BEFORE);
 	read_event("copilot", NULL, "{\"stopReason\":\"end_turn\"}");
-	assert_int_equal(event.moment, AGENT_STOP);
+	assert_int_equal(event.moment, TURN_STOP);
 	/* what the event says counts more than what the entry says */
 	read_event("copilot", "preToolUse", "{\"hookName\":\"permissionRequest\",\"toolName\":\"x\"}");
-	assert_int_equal(event.moment, AGENT_OTHER);
+	assert_int_equal(event.moment, TURN_OTHER);
 	assert_false(agent_event_saves(&event));
 }
 
@@ -136,11 +136,11 @@ static void test_prompts_are_one_short_line(void **state)
 	(void)state;
 	read_event("codex", "UserPromptSubmit", "{\"prompt\":\"\\n  first\\u001b line\\r\\nsecond\"}");
 	check("first  line", event.labels.prompt);
-	assert_int_equal(event.moment, AGENT_PROMPT);
+	assert_int_equal(event.moment, TURN_PROMPT);
 	read_event("qwen-code", "UserPromptSubmit", "{\"prompt\":\"\"}");
-	assert_int_equal(event.moment, AGENT_OTHER);
+	assert_int_equal(event.moment, TURN_OTHER);
 	read_event("qwen-code", "UserPromptSubmit", "{\"prompt\":\" \\n \"}");
-	assert_int_equal(event.moment, AGENT_OTHER);
+	assert_int_equal(event.moment, TURN_OTHER);
 	/* half a character, and bytes that are none */
 	read_event("codex", "UserPromptSubmit", "{\"prompt\":\"a\\ud83d b \\ud83d\\ude00 \\ude00\xff\"}");
 	check("a\xef\xbf\xbd b \xf0\x9f\x98\x80 \xef\xbf\xbd\xef\xbf\xbd", event.labels.prompt);
@@ -194,14 +194,14 @@ static void test_who_called(void **state)
 
 static void test_what_cannot_be_read_may_change_something(void **state)
 {
-	static const char *const texts[] = { "", "{", "[]", "null", "{\"a\":}", "\xff\xfe{" };
+	static const char *const texts[] = { "", "{", "[]", "null", "{\"a\":}", "{\"a\":\"\\ud8", "\xff\xfe{" };
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		read_event("codex", NULL, texts[i]);
 		assert_false(event.readable);
 		check("codex", event.labels.name);
-		assert_int_equal(event.moment, AGENT_BEFORE);
+		assert_int_equal(event.moment, TURN_BEFORE);
 		assert_true(agent_event_saves(&event));
 	}
 	read_event("codex", NULL, "{}");
