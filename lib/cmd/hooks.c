@@ -49,21 +49,13 @@ static void list_blind_spots(struct strlist *out, const struct hooks_report *rep
 
 /* ---- hooks ---- */
 
-static bool all_run(const struct hooks_report *report)
-{
-	for (size_t i = 0; i < report->nr; i++)
-		if (report->items[i].state != HOOKS_RUNS)
-			return false;
-	return true;
-}
-
 static int exit_status(const struct hooks_report *report)
 {
-	bool good = !report->partial && all_run(report);
+	bool good = !report->partial && hooks_all_run(report);
 
 	/* What is meant for all repositories matters where there is nothing else. */
 	if (report->global && !report->installed)
-		good = good && all_run(report->global);
+		good = good && hooks_all_run(report->global);
 	return good ? EXIT_DONE : EXIT_NO;
 }
 
@@ -115,13 +107,8 @@ static json_t *report_object(const struct hooks_report *report)
 /* Where a repository's protection comes from. */
 static json_t *protected_by(const struct hooks_report *report)
 {
-	json_t *array = json_array();
-
-	if (hooks_any_runs(report))
-		json_array_append_new(array, json_string("repository"));
-	if (report->global && hooks_any_runs(report->global))
-		json_array_append_new(array, json_string("global"));
-	return array;
+	return json_pack("[s*,s*]", hooks_any_runs(report) ? "repository" : NULL,
+			 report->global && hooks_any_runs(report->global) ? "global" : NULL);
 }
 
 static json_t *global_object(const struct hooks_report *report)
@@ -316,8 +303,8 @@ static int uninstall_hooks(struct session *session, struct hooks_report *report)
 	}
 	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No hooks are installed\n");
 	if (report->was_template)
-		report_text("Repositories that were created meanwhile keep a hook that does "
-			    "nothing now;\n"
+		report_text("Repositories created in the meantime keep a hook that no longer does "
+			    "anything;\n"
 			    "'git checkpoint hooks uninstall' removes it there\n");
 	if (report->still_global)
 		report_text("Those for all repositories remain; 'git checkpoint hooks uninstall "

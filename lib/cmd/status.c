@@ -90,14 +90,6 @@ static json_t *interrupted_json(const struct session *session)
 	return row_object(&object);
 }
 
-static bool hooks_run(const struct hooks_report *hooks)
-{
-	for (size_t i = 0; i < hooks->nr; i++)
-		if (hooks->items[i].state != HOOKS_RUNS)
-			return false;
-	return true;
-}
-
 /* The repository's own, or else those for all repositories. */
 static const struct hooks_report *hooks_here(const struct hooks_report *hooks)
 {
@@ -113,7 +105,7 @@ static json_t *hooks_json(const struct hooks_report *report)
 	if (!hooks->installed)
 		return json_null();
 	object = json_pack("{s:o,s:b,s:b}", "events", json_texts(&hooks->events), "guard",
-			   hooks->guard, "ok", hooks_run(hooks));
+			   hooks->guard, "ok", hooks_all_run(hooks));
 	if (hooks != report)
 		json_object_set_new(object, "global", json_true());
 	return object;
@@ -198,7 +190,7 @@ static void print_hooks(const struct hooks_report *report, const struct session 
 	else if (hooks->guard)
 		report_text("%s what the guard sees", hooks->events.nr ? ", and" : "before");
 	report_text("%s%s\n", hooks != report ? ", for all repositories" : "",
-		    hooks_run(hooks) ? "" : ", but not all of them run");
+		    hooks_all_run(hooks) ? "" : ", but not all of them run");
 }
 
 /* Downwards into the past, with the names that can be typed. */

@@ -84,8 +84,9 @@ int hooks_status(struct hooks_report *report, const struct repo *repo);
 /** Those for all repositories, wherever the current directory is. */
 int hooks_global_status(struct hooks_report *report);
 
-/** Whether git runs one of them. */
+/** Whether git runs one of them, or all. */
 bool hooks_any_runs(const struct hooks_report *report);
+bool hooks_all_run(const struct hooks_report *report);
 
 /** Whether any hook runs in this repository, its own or one for all repositories. */
 bool hooks_protected(const struct hooks_report *report);

@@ -93,7 +93,7 @@ void hint_evicted(const struct session *session, const char *evicted)
 	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
 		return;
 	report_messagef("warning",
-			"%s was removed, and from now on the oldest go; 'git checkpoint pin' keeps "
-			"one for good, a higher maxCount keeps more",
+			"%s was removed, and the oldest will be from now on; 'git checkpoint pin' "
+			"keeps one for good, a higher maxCount keeps more",
 			evicted);
 }

@@ -177,7 +177,7 @@ static char *describe_changes(const struct compare_list *changes)
 		enum change_kind kind;
 		const char *word;
 	} words[] = {
-		{ CHANGE_MODIFIED, "changed" }, { CHANGE_TYPE, "of another kind" },
+		{ CHANGE_MODIFIED, "changed" }, { CHANGE_TYPE, "changed type" },
 		{ CHANGE_ADDED, "created" },	{ CHANGE_RENAMED, "renamed" },
 		{ CHANGE_DELETED, "deleted" },
 	};

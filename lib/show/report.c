@@ -67,6 +67,14 @@ const char *report_safe(const char *text)
 	return out->buf;
 }
 
+const char *report_shell(const char *text)
+{
+	struct strbuf *out = next_shown();
+
+	quote_shell(out, text);
+	return out->buf;
+}
+
 const char *report_id(const char *id)
 {
 	struct strbuf *out = next_shown();
