@@ -643,7 +643,7 @@ static void offer_options(struct complete *complete)
 		char letter[2] = { opt->letter, '\0' };
 		bool given = strlist_has(&complete->look->given, opt->name ? opt->name : letter);
 
-		if (!(opt->flags & (OPT_HIDDEN | OPT_UNOFFERED)) &&
+		if (!(opt->flags & OPT_UNOFFERED) &&
 		    (!given || opt->kind == OPT_LIST))
 			offer_option(complete, opt);
 	}
