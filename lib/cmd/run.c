@@ -226,7 +226,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 	show_run_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n"
 							    : "Nothing changed since %s\n",
 		     record->id);
-	hint_evicted(session, run->ran.saved.evicted);
+	advice_evicted(session, run->ran.saved.evicted);
 	/* Not worth failing for: only many saves by the command would make a difference. */
 	err = keepers_hold(&run->hold, session->store, record->id);
 	if (err && err != CKPT_ENOTFOUND)

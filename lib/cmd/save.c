@@ -281,7 +281,7 @@ static void print_warnings(const struct session *session, const struct save_resu
 
 		for (size_t j = 0; j < result->apart.nr && !apart; j++)
 			apart = !strcmp(all->items[i], result->apart.items[j]);
-		if (!apart || hint_first(session, all->items[i]))
+		if (!apart || advice_first(session, all->items[i]))
 			strlist_add(&some, all->items[i]);
 	}
 	report_warnings(&some);
@@ -316,16 +316,16 @@ static void print_text(const struct session *session, const struct save_result *
 	free(text);
 }
 
-static void give_hint(const struct session *session)
+static void give_advice(const struct session *session)
 {
 	struct hooks_report hooks = { 0 };
 
-	if (hint_due(session, HINT_SAVED)) {
-		hint_say(session, HINT_SAVED);
-	} else if (session->repo && hint_due(session, HINT_HOOKS)) {
+	if (advice_due(session, ADVICE_SAVED)) {
+		advice_say(session, ADVICE_SAVED);
+	} else if (session->repo && advice_due(session, ADVICE_HOOKS)) {
 		if (!hooks_status(&hooks, session->repo) && !hooks.installed &&
 		    !hooks_protected(&hooks))
-			hint_say(session, HINT_HOOKS);
+			advice_say(session, ADVICE_HOOKS);
 		hooks_report_release(&hooks);
 	}
 }
@@ -398,15 +398,15 @@ static int print_result(struct session *session, const struct save_result *resul
 
 	/* It is part of the answer, but the last word to a person. */
 	if (!report_speaks())
-		hint_evicted(session, result->evicted);
+		advice_evicted(session, result->evicted);
 	if (opt_common.json)
 		status = print_json(result, status);
 	else
 		print_text(session, result, status);
 	if (report_speaks())
-		hint_evicted(session, result->evicted);
+		advice_evicted(session, result->evicted);
 	if (result->outcome == SAVE_CREATED)
-		give_hint(session);
+		give_advice(session);
 	return status;
 }
 

@@ -24,34 +24,34 @@
 #include "show/restore.h"
 #include "ui/ui.h"
 
-/* --- hint.c --- */
+/* --- advice.c --- */
 
 /**
- * Hints about the next command, like git's advice: "hint: ..." on stderr, to a
+ * Advice about the next command, as git gives it: "hint: ..." on stderr, to a
  * person at a terminal, each once ever. The file `hints` in the home of all
- * stores remembers which were shown. The setting `advice` turns them off.
+ * stores remembers what was shown. The setting `advice` turns it off.
  */
-enum hint {
-	HINT_SAVED,  /**< the first checkpoint was taken */
-	HINT_HOOKS,  /**< another one, without hooks installed */
-	HINT_LISTED, /**< checkpoints were listed */
-	HINT_PIN,    /**< from now on each new one evicts an old one */
+enum advice {
+	ADVICE_SAVED,  /**< the first checkpoint was taken */
+	ADVICE_HOOKS,  /**< another one, without hooks installed */
+	ADVICE_LISTED, /**< checkpoints were listed */
+	ADVICE_PIN,    /**< from now on each new one evicts an old one */
 };
 
 /** True if it would be shown now; for callers that need work to find out. */
-bool hint_due(const struct session *session, enum hint hint);
+bool advice_due(const struct session *session, enum advice which);
 
 /** Show it if it is due. */
-void hint_say(const struct session *session, enum hint hint);
+void advice_say(const struct session *session, enum advice which);
 
 /**
  * Say, once per store and wherever stderr leads, that a save evicted something that was asked for.
  * `evicted` is as in struct save_result; NULL: nothing.
  */
-void hint_evicted(const struct session *session, const char *evicted);
+void advice_evicted(const struct session *session, const char *evicted);
 
 /** True the first time that it is asked about `what` in this worktree; the same file remembers. */
-bool hint_first(const struct session *session, const char *what);
+bool advice_first(const struct session *session, const char *what);
 
 /* --- list.c --- */
 
@@ -242,7 +242,7 @@ int pick_checkpoint(struct ckpt_record *out, struct session *session, const stru
  *   flow agents worktree    a workflow; the entries of coding agents; who watches a worktree, and
  *                           one that is gone
  *   path                    paths as they are typed, and <checkpoint>:<path>
- *   hint                    advice that is given once
+ *   advice                  what is said about the next command, once
  *   complete                what can stand at the cursor of a command line
  */
 
