@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "store/store.h"
 
 static const struct {
 	const char *name; /* in the file */

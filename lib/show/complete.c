@@ -2,9 +2,7 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "record/record.h"
 #include "remote/remote.h"
-#include "store/store.h"
 #include "turns/turns.h"
 
 /* ---- candidates ---- */

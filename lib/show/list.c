@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "record/record.h"
 
 enum {
 	SHORT_COMMIT = 7,

@@ -2,8 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
 
 static int status_of(int err)
 {

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "agents/agents.h"
 #include "flow/flow.h"
-#include "record/record.h"
 #include "show/hunk_internal.h"
 
 enum { SHOWN = 20 };
