@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "agents/agents.h"
 
 static const char *const changes[] = {
 	[AGENTS_UNCHANGED] = "unchanged", [AGENTS_EDITED] = "edited",

@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "turns/turns.h"
 
 #define MINUS "\xe2\x88\x92"
 
