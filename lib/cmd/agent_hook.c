@@ -2,9 +2,6 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/base.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 #include <signal.h>
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
 #include "remote/remote.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static int print(const struct ckpt_record *record, const struct branch_result *result)
 {

@@ -6,7 +6,7 @@ static bool origin, global, get, add, unset;
 static const struct opt options[] = {
 	{ OPT_FLAG, 0, "origin", &origin, NULL, "show where each value comes from", OPT_ALSO },
 	{ OPT_FLAG, 0, "global", &global, NULL,
-	  "change the user's file instead of that of this folder", OPT_ALSO },
+	  "change the user's settings, not those of this folder", OPT_ALSO },
 	{ OPT_FLAG, 0, "get", &get, NULL, "show these settings", OPT_FORM,
 	  OPT_ARGS({ { "<key>" }, 1, OPT_MANY }) },
 	{ OPT_FLAG, 0, "add", &add, NULL, "add a pattern to those that are set", OPT_FORM,

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
 #include "remote/remote.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 static struct fetch_opts opts;
 

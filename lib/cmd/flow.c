@@ -2,11 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/base.h"
 #include "flow/flow.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static struct strlist phases, approve, output;
 static const char *state_dir, *note;

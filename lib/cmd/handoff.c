@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
 #include "remote/remote.h"
-#include "restore/restore.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 static bool force, yes;
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 #include <poll.h>
 #include <pthread.h>

@@ -102,13 +102,8 @@ static json_t *report_object(const struct hooks_report *report)
 /* Where a repository's protection comes from. */
 static json_t *protected_by(const struct hooks_report *report)
 {
-	json_t *array = json_array();
-
-	if (hooks_any_runs(report))
-		json_array_append_new(array, json_string("repository"));
-	if (report->global && hooks_any_runs(report->global))
-		json_array_append_new(array, json_string("global"));
-	return array;
+	return json_pack("[s*,s*]", hooks_any_runs(report) ? "repository" : NULL,
+			 report->global && hooks_any_runs(report->global) ? "global" : NULL);
 }
 
 static json_t *global_object(const struct hooks_report *report)
@@ -248,7 +243,7 @@ static void offer_sensitive(struct session *session)
 	if (prompt_possible())
 		ask_sensitive();
 	/* What remembers it is there, which may not exist yet. */
-	else if (!fs_mkdir_p(session->home, 0700) && hint_first(session, SENSITIVE))
+	else if (!fs_mkdir_p(session->home, 0700) && advice_first(session, SENSITIVE))
 		report_text("note: files that look like secrets, such as .env, are not saved; 'git "
 			    "checkpoint\n"
 			    "      config %s" SENSITIVE
@@ -303,8 +298,8 @@ static int uninstall_hooks(struct session *session, struct hooks_report *report)
 	}
 	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No hooks are installed\n");
 	if (report->was_template)
-		report_text("Repositories that were created meanwhile keep a hook that does "
-			    "nothing now;\n"
+		report_text("Repositories created in the meantime keep a hook that no longer does "
+			    "anything;\n"
 			    "'git checkpoint hooks uninstall' removes it there\n");
 	if (report->still_global)
 		report_text("Those for all repositories remain; 'git checkpoint hooks uninstall "

@@ -229,7 +229,7 @@ static int list(struct session *session, const struct strlist *args)
 		err = print_text(session, &found);
 	pager_end();
 	if (found.records.nr || found.records.unread)
-		hint_say(session, HINT_LISTED);
+		advice_say(session, ADVICE_LISTED);
 out:
 	list_release(&found);
 	return err;

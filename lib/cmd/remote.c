@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
 #include "remote/remote.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 static bool push_auto, yes;
 static const char *project_remote;

@@ -116,24 +116,20 @@ static int parse_paths(struct strlist *out, struct session *session,
 static int refuse_inside(const struct session *session, const char *typed)
 {
 	const char *path = show_inside_path(typed);
-	struct strbuf name = STRBUF_INIT, here = STRBUF_INIT, quoted = STRBUF_INIT;
+	struct strbuf here = STRBUF_INIT;
 	char *checkpoint = xmemdupz(typed, (size_t)(path - typed) - 1);
 	int err;
 
-	quote_shell(&name, checkpoint);
-	free(checkpoint);
 	if (!strncmp(path, "./", 2) || !strncmp(path, "../", 3))
 		strbuf_addstr(&here, path);
 	else
 		session_from_here(&here, session, path);
-	quote_shell(&quoted, here.buf);
 	err = ckpt_error_set(
 		CKPT_EUSAGE,
 		"to restore a path, name it after '--': 'git checkpoint restore %s -- %s'",
-		name.buf, quoted.buf);
-	strbuf_release(&name);
+		report_shell(checkpoint), report_shell(here.buf));
 	strbuf_release(&here);
-	strbuf_release(&quoted);
+	free(checkpoint);
 	return err;
 }
 
@@ -242,7 +238,7 @@ static int check_into(const struct strlist *args)
 	if (!*into)
 		return ckpt_error_set(CKPT_EUSAGE, "option '--into' needs a directory");
 	if (verify_command)
-		return ckpt_error_set(CKPT_EUSAGE, "--verify-command has no meaning with --into; "
+		return ckpt_error_set(CKPT_EUSAGE, "option '--verify-command' does not go with '--into'; "
 						   "'git checkpoint try' runs a command in a copy");
 	if (!is_named(args))
 		return ckpt_error_set(CKPT_EUSAGE,
@@ -254,10 +250,10 @@ static int check(const struct strlist *args)
 {
 	if (verify_how && strcmp(verify_how, "full") != 0)
 		return ckpt_error_set(CKPT_EUSAGE,
-				      "'%s' is not a way to verify; the only value of --verify is 'full'",
+				      "option '--verify' takes 'full', not '%s'",
 				      verify_how);
 	if (verify_how && no_verify)
-		return ckpt_error_set(CKPT_EUSAGE, "--verify and --no-verify contradict each other");
+		return ckpt_error_set(CKPT_EUSAGE, "options '--verify' and '--no-verify' cannot be used together");
 	if (into)
 		return check_into(args);
 	/* What git knows of some paths alone is not a state that there ever was. */

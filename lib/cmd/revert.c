@@ -111,12 +111,6 @@ static int parse_paths(struct request *request, struct session *session, const s
 
 /* --- the command --- */
 
-static void add_argument(struct strbuf *out, const char *text)
-{
-	strbuf_addch(out, ' ');
-	quote_shell(out, text);
-}
-
 /* To be typed again, whatever else is saved until then. */
 static void name_command(struct request *request, const struct strlist *args)
 {
@@ -125,21 +119,15 @@ static void name_command(struct request *request, const struct strlist *args)
 		    conflicts && !strcmp(conflicts, "markers") ? " --conflicts=markers" : "");
 	strbuf_addf(&request->command, " %s%s", request->what, args->nr > 1 ? " --" : "");
 	for (size_t i = 1; i < args->nr; i++)
-		add_argument(&request->command, args->items[i]);
+		strbuf_addf(&request->command, " %s", report_shell(args->items[i]));
 }
 
 static int error_only_path(const char *path)
 {
-	struct strbuf quoted = STRBUF_INIT;
-	int err;
-
-	add_argument(&quoted, path);
-	err = ckpt_error_set(CKPT_ENOTFOUND,
-			     "no checkpoint named '%s'; to take back a step in the path of that "
-			     "name: git checkpoint revert @ --%s",
-			     path, quoted.buf);
-	strbuf_release(&quoted);
-	return err;
+	return ckpt_error_set(CKPT_ENOTFOUND,
+			      "no checkpoint named '%s'; to take back the last step in the path of "
+			      "that name: git checkpoint revert @ -- %s",
+			      path, report_shell(path));
 }
 
 static int carry_out(struct session *session, struct request *request)

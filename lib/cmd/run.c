@@ -147,18 +147,11 @@ struct run {
 	bool failed, declined;
 };
 
-__attribute__((format(printf, 2, 3))) static void warn(struct run *run, const char *fmt, ...)
+static void add_warning(struct run *run, const char *text)
 {
-	struct strbuf text = STRBUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	strlist_add(&run->ran.warnings, text.buf);
+	strlist_add(&run->ran.warnings, text);
 	if (!opt_common.quiet)
-		report_message("warning", text.buf);
-	strbuf_release(&text);
+		report_message("warning", text);
 }
 
 /* The command was not run. */
@@ -222,18 +215,22 @@ static int take_checkpoint(struct run *run, struct session *session)
 	if (err)
 		return err;
 	for (size_t i = 0; i < record->warnings.nr; i++)
-		warn(run, "%s", record->warnings.items[i]);
-	if (record->missing)
-		warn(run, "the checkpoint is incomplete: %llu %s not in it",
-		     (unsigned long long)record->missing, record->missing == 1 ? "path is" : "paths are");
+		add_warning(run, record->warnings.items[i]);
+	if (record->missing) {
+		char *text = xstrfmt("the checkpoint is incomplete: %" PRIu64 " %s not in it",
+				     record->missing, record->missing == 1 ? "path is" : "paths are");
+
+		add_warning(run, text);
+		free(text);
+	}
 	show_run_say(run->ran.saved.outcome == SAVE_CREATED ? "Saved %s\n"
 							    : "Nothing changed since %s\n",
 		     record->id);
-	hint_evicted(session, run->ran.saved.evicted);
+	advice_evicted(session, run->ran.saved.evicted);
 	/* Not worth failing for: only many saves by the command would make a difference. */
 	err = keepers_hold(&run->hold, session->store, record->id);
 	if (err && err != CKPT_ENOTFOUND)
-		warn(run, "%s", ckpt_error_last());
+		add_warning(run, ckpt_error_last());
 	return err == CKPT_ENOTFOUND ? err : 0;
 }
 
@@ -350,11 +347,10 @@ static void roll_back(struct run *run)
 						     "not everything was restored as it was in the "
 						     "checkpoint");
 	}
-	/* It may have been dropped meanwhile. */
+	/* It may have been dropped by the command. */
 	if (!run->ran.restored && err != CKPT_ENOTFOUND)
 		show_run_say("The state before the command is %s; 'git checkpoint restore %s' goes "
-			     "back to "
-			     "it\n",
+			     "back to it\n",
 			     run->ran.saved.record.id, run->ran.saved.record.id);
 }
 

@@ -229,35 +229,26 @@ static json_t *stats_json(const struct save_result *result)
 
 static json_t *next_actions(const struct ckpt_record *record)
 {
-	json_t *array = json_array();
-
-	json_array_append_new(array, json_sprintf("git checkpoint diff %s", record->id));
-	json_array_append_new(array, json_sprintf("git checkpoint show --stat %s", record->id));
-	json_array_append_new(array, json_sprintf("git checkpoint restore %s", record->id));
-	return array;
-}
-
-static json_t *list_assumptions(void)
-{
-	json_t *array = json_array();
-
-	if (!include_ignored)
-		json_array_append_new(array, json_string("files that ignore rules leave out can be made again"));
-	json_array_append_new(array, json_string("the contents of every .git are kept safe by git itself"));
-	return array;
+	return json_pack("[o,o,o]", json_sprintf("git checkpoint diff %s", record->id),
+			 json_sprintf("git checkpoint show --stat %s", record->id),
+			 json_sprintf("git checkpoint restore %s", record->id));
 }
 
 static int print_json(const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
 	struct row answer = ROW_INIT, before = ROW_INIT;
-	json_t *anchors = json_array();
+	bool known = result->have_record;
+	json_t *anchors = known ? json_pack("[s,o,s]", record->id,
+					    json_sprintf("refs/checkpoints/%s", record->id),
+					    record->state_hash)
+				: json_array();
 	char *text = sum_up(result);
 
 	row_bool(&answer, "checkpoint_created", result->outcome == SAVE_CREATED);
 	row_json(&answer, "checkpoint",
-		 result->have_record ? report_checkpoint(record) : json_null());
-	row_text(&before, "hash", result->have_record ? record->state_hash : NULL);
+		 known ? report_checkpoint(record) : json_null());
+	row_text(&before, "hash", known ? record->state_hash : NULL);
 	row_text(&before, "summary", text);
 	row_json(&answer, "pre_mutation_state", row_object(&before));
 	row_json(&answer, "stats", stats_json(result));
@@ -265,16 +256,13 @@ static int print_json(const struct save_result *result, int status)
 		row_json(&answer, "captures", report_captures(&record->captures));
 	row_json(&answer, "skipped", report_skips(&result->skips));
 	row_json(&answer, "next_safe_actions",
-		 result->have_record ? next_actions(record) : json_array());
-	row_json(&answer, "confidence",
-		 json_real(result->have_record ? record_confidence(record) : 0.0));
-	if (result->have_record) {
-		json_array_append_new(anchors, json_string(record->id));
-		json_array_append_new(anchors, json_sprintf("refs/checkpoints/%s", record->id));
-		json_array_append_new(anchors, json_string(record->state_hash));
-	}
+		 known ? next_actions(record) : json_array());
+	row_json(&answer, "confidence", json_real(known ? record_confidence(record) : 0.0));
 	row_json(&answer, "evidence_anchors", anchors);
-	row_json(&answer, "assumptions", list_assumptions());
+	row_json(&answer, "assumptions",
+		 json_pack("[s*,s]",
+			   include_ignored ? NULL : "files that ignore rules leave out can be created again",
+			   "the contents of every .git are kept safe by git itself"));
 	row_texts(&answer, "warnings", &record->warnings);
 	free(text);
 	return report_json(row_object(&answer), status);
@@ -293,7 +281,7 @@ static void print_warnings(const struct session *session, const struct save_resu
 
 		for (size_t j = 0; j < result->apart.nr && !apart; j++)
 			apart = !strcmp(all->items[i], result->apart.items[j]);
-		if (!apart || hint_first(session, all->items[i]))
+		if (!apart || advice_first(session, all->items[i]))
 			strlist_add(&some, all->items[i]);
 	}
 	report_warnings(&some);
@@ -328,16 +316,16 @@ static void print_text(const struct session *session, const struct save_result *
 	free(text);
 }
 
-static void give_hint(const struct session *session)
+static void give_advice(const struct session *session)
 {
 	struct hooks_report hooks = { 0 };
 
-	if (hint_due(session, HINT_SAVED)) {
-		hint_say(session, HINT_SAVED);
-	} else if (session->repo && hint_due(session, HINT_HOOKS)) {
+	if (advice_due(session, ADVICE_SAVED)) {
+		advice_say(session, ADVICE_SAVED);
+	} else if (session->repo && advice_due(session, ADVICE_HOOKS)) {
 		if (!hooks_status(&hooks, session->repo) && !hooks.installed &&
 		    !hooks_protected(&hooks))
-			hint_say(session, HINT_HOOKS);
+			advice_say(session, ADVICE_HOOKS);
 		hooks_report_release(&hooks);
 	}
 }
@@ -410,15 +398,15 @@ static int print_result(struct session *session, const struct save_result *resul
 
 	/* It is part of the answer, but the last word to a person. */
 	if (!report_speaks())
-		hint_evicted(session, result->evicted);
+		advice_evicted(session, result->evicted);
 	if (opt_common.json)
 		status = print_json(result, status);
 	else
 		print_text(session, result, status);
 	if (report_speaks())
-		hint_evicted(session, result->evicted);
+		advice_evicted(session, result->evicted);
 	if (result->outcome == SAVE_CREATED)
-		give_hint(session);
+		give_advice(session);
 	return status;
 }
 

@@ -320,7 +320,7 @@ static int show_status(struct session *session, const struct strlist *args)
 	if (!err && session->settings.max_count &&
 	    overview.status.all.nr - count_automatic(&overview.status) >=
 		    session->settings.max_count)
-		hint_say(session, HINT_PIN);
+		advice_say(session, ADVICE_PIN);
 	status_release(&overview.status);
 	hooks_report_release(&overview.hooks);
 	show_agents_release(&overview.agents);

@@ -25,7 +25,7 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	if (err)
 		return err;
 	ok = !result.problems.nr;
-	/* Readers take no lock: a checkpoint that was dropped meanwhile is not damaged. */
+	/* Readers take no lock: what another process dropped is not damaged. */
 	if (!ok && !refs_exist(verifying->session->store, ref->id) &&
 	    !fetched_exists(verifying->session->store, ref->id)) {
 		strlist_release(&result.problems);

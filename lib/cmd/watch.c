@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 #include "watch/watch.h"
 
 enum { PATIENCE = 10000 /* milliseconds */, SECONDS = 20 };

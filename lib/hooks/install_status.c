@@ -289,20 +289,20 @@ int hooks_status(struct hooks_report *report, const struct repo *repo)
 	return 0;
 }
 
-bool hooks_any_runs(const struct hooks_report *report)
-{
-	for (size_t i = 0; i < report->nr; i++)
-		if (report->items[i].state == HOOKS_RUNS)
-			return true;
-	return false;
-}
-
 bool hooks_all_run(const struct hooks_report *report)
 {
 	for (size_t i = 0; i < report->nr; i++)
 		if (report->items[i].state != HOOKS_RUNS)
 			return false;
 	return true;
+}
+
+bool hooks_any_runs(const struct hooks_report *report)
+{
+	for (size_t i = 0; i < report->nr; i++)
+		if (report->items[i].state == HOOKS_RUNS)
+			return true;
+	return false;
 }
 
 bool hooks_protected(const struct hooks_report *report)

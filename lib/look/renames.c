@@ -120,19 +120,12 @@ static int by_oid(const void *a, const void *b)
 
 static struct file *find_same(struct file **sorted, size_t nr, const struct file *new)
 {
-	size_t low = 0, high = nr;
 	struct file *best = NULL;
+	size_t at;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (memcmp(oid_of(sorted[mid]), oid_of(new), sizeof(struct oid)) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	for (; low < nr && oid_equal(oid_of(sorted[low]), oid_of(new)); low++) {
-		struct file *old = sorted[low];
+	LOWER_BOUND(at, nr, memcmp(oid_of(sorted[at]), oid_of(new), sizeof(struct oid)) < 0);
+	for (; at < nr && oid_equal(oid_of(sorted[at]), oid_of(new)); at++) {
+		struct file *old = sorted[at];
 
 		if (old->used || (mode_of(old) & S_IFMT) != (mode_of(new) & S_IFMT))
 			continue;

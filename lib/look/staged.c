@@ -141,14 +141,16 @@ int staged_of(struct diff *out, struct session *session, const struct ckpt_recor
 
 /* --- two whole indexes --- */
 
+static int error_no_repo(const struct session *session)
+{
+	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is not in a git repository", session->worktree);
+}
+
 static int ask_repo(struct strbuf *out, const struct session *session, const char *const args[])
 {
 	const struct gitrun how = { .gitdir = session->repo ? session->repo->gitdir : NULL };
 
-	if (!session->repo)
-		return ckpt_error_set(CKPT_ENOTFOUND, "'%s' is not in a git repository",
-				      session->worktree);
-	return askgit(out, &how, args);
+	return session->repo ? askgit(out, &how, args) : error_no_repo(session);
 }
 
 /* What git lists, with the differences of the index laid over it. */
@@ -231,8 +233,7 @@ int staged_between(struct diff *out, struct session *session, const struct ckpt_
 	else if (!err && session->repo)
 		err = gitstate_read(&staged->new.state, session->repo);
 	else if (!err)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "'%s' is not in a git repository",
-				     session->worktree);
+		err = error_no_repo(session);
 	if (!err)
 		err = list_index(&before, session, staged, &staged->old.state, only);
 	if (!err)
@@ -250,21 +251,13 @@ int staged_between(struct diff *out, struct session *session, const struct ckpt_
 /* The whole id that begins with a name of the store's length. */
 static const char *whole_id(const struct staged *staged, const struct oid *oid)
 {
+	const struct strlist *ids = &staged->ids;
 	char hex[OID_HEX + 1];
+	size_t at;
 
 	oid_hex(hex, oid);
-	for (size_t low = 0, high = staged->ids.nr; low < high;) {
-		size_t mid = low + (high - low) / 2;
-		int order = strncmp(staged->ids.items[mid], hex, OID_HEX);
-
-		if (!order)
-			return staged->ids.items[mid];
-		if (order < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return "";
+	LOWER_BOUND(at, ids->nr, strncmp(ids->items[at], hex, OID_HEX) < 0);
+	return at < ids->nr && !strncmp(ids->items[at], hex, OID_HEX) ? ids->items[at] : "";
 }
 
 int staged_content(struct strbuf *out, struct diff *diff, const struct change *change,

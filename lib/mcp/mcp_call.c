@@ -18,11 +18,11 @@ void mcp_roots_release(struct mcp_roots *roots)
 	*roots = (struct mcp_roots)MCP_ROOTS_INIT;
 }
 
-static void release_place(struct mcp_place *place)
+static void release_project(struct mcp_project *project)
 {
-	fs_close(place->fd);
-	free(place->worktree);
-	*place = (struct mcp_place)MCP_PLACE_INIT;
+	fs_close(project->fd);
+	free(project->worktree);
+	*project = (struct mcp_project)MCP_PROJECT_INIT;
 }
 
 static bool is_allowed(const struct mcp_roots *roots, const char *path)
@@ -126,7 +126,7 @@ static int look_from(char **worktree, int dir)
  * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
  * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
  */
-static int find_place(struct mcp_place *out, const struct mcp_roots *roots, const char *directory)
+static int find_project(struct mcp_project *out, const struct mcp_roots *roots, const char *directory)
 {
 	int dir = -1, err = open_allowed(&dir, roots, directory ? directory : roots->home);
 
@@ -142,7 +142,7 @@ static int find_place(struct mcp_place *out, const struct mcp_roots *roots, cons
 
 enum { SAID_MAX = 4096 };
 
-/* This very program, even if another version was installed in its place meanwhile. */
+/* This very program, even if another version was installed meanwhile. */
 #define PROGRAM "/proc/self/exe"
 
 static void run_child(const struct mcp_child *child, int out, int dir, char **argv, char **environment)
@@ -331,7 +331,7 @@ void mcp_call_free(struct mcp_call *call)
 	json_decref(call->id);
 	json_decref(call->progress);
 	mcp_args_release(&call->args);
-	release_place(&call->place);
+	release_project(&call->project);
 	release_child(&call->child);
 	strbuf_release(&call->before);
 	free(call->uri);
@@ -422,7 +422,7 @@ static int run_tool(struct mcp_call *call)
 	strlist_add(&words, "--json");
 	mcp_args_command(&words, call->tool, &call->args, call->source, call->planning);
 	release_child(&call->child);
-	err = start_child(&call->child, &words, call->place.fd, OUTPUT_MAX);
+	err = start_child(&call->child, &words, call->project.fd, OUTPUT_MAX);
 	strlist_release(&words);
 	return err;
 }
@@ -437,7 +437,7 @@ static int start_tool(struct mcp_call *call, struct mcp_server *server)
 				     "the token is not valid, or was used before: call "
 				     "checkpoint_preview_restore again, and look at the plan");
 	if (!err)
-		err = find_place(&call->place, &server->roots, call->args.directory);
+		err = find_project(&call->project, &server->roots, call->args.directory);
 	return err ? err : run_tool(call);
 }
 
@@ -447,9 +447,9 @@ static int start_resource(struct mcp_call *call, const struct mcp_server *server
 	int err = mcp_resources_command(&words, call->uri);
 
 	if (!err)
-		err = find_place(&call->place, &server->roots, NULL);
+		err = find_project(&call->project, &server->roots, NULL);
 	if (!err)
-		err = start_child(&call->child, &words, call->place.fd, MCP_RESOURCE_MAX);
+		err = start_child(&call->child, &words, call->project.fd, MCP_RESOURCE_MAX);
 	strlist_release(&words);
 	return err;
 }
@@ -469,7 +469,7 @@ static void digest_plan(char out[MCP_DIGEST_SIZE], const struct mcp_call *call)
 	struct strlist words = STRLIST_INIT;
 
 	mcp_args_command(&words, call->tool, &call->args, "", true);
-	mcp_tokens_digest(out, &words, call->place.worktree ? call->place.worktree : "",
+	mcp_tokens_digest(out, &words, call->project.worktree ? call->project.worktree : "",
 			  &call->child.output);
 	strlist_release(&words);
 }

@@ -67,12 +67,12 @@ int mcp_roots_init(struct mcp_roots *out, const struct strlist *given);
 void mcp_roots_release(struct mcp_roots *roots);
 
 /** A project: its root, opened, and the path of that. */
-struct mcp_place {
+struct mcp_project {
 	int fd;
 	char *worktree;
 };
 
-#define MCP_PLACE_INIT   \
+#define MCP_PROJECT_INIT   \
 	{                \
 		-1, NULL \
 	}
@@ -245,7 +245,7 @@ struct mcp_call {
 	char *source;			/**< who asks */
 	char expected[MCP_DIGEST_SIZE]; /**< of the plan that the token stands for */
 	struct strbuf before;		/**< the hash of the state that the plan is for */
-	struct mcp_place place;
+	struct mcp_project project;
 	struct mcp_child child;
 };
 

@@ -341,7 +341,7 @@ static void add_call(const struct request *request, struct mcp_call *call)
 	call->modern = request->modern;
 	call->source = client_of(request);
 	call->child = (struct mcp_child)MCP_CHILD_INIT;
-	call->place = (struct mcp_place)MCP_PLACE_INIT;
+	call->project = (struct mcp_project)MCP_PROJECT_INIT;
 	strbuf_init(&call->before);
 	while (*last)
 		last = &(*last)->next;

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/agents.h"
+#include "show/show.h"
 
-#include "agents/agents.h"
 #include "base/base.h"
-#include "git/git.h"
-#include "look/look.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 static const char *const changes[] = {
 	[AGENTS_UNCHANGED] = "unchanged", [AGENTS_EDITED] = "edited",

@@ -2,9 +2,7 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "record/record.h"
 #include "remote/remote.h"
-#include "store/store.h"
 #include "turns/turns.h"
 
 /* ---- candidates ---- */
@@ -277,15 +275,15 @@ void complete_checkpoints(struct complete *complete)
 /* ---- paths ---- */
 
 /* The directory that was typed, and its current contents. */
-struct place {
+struct typed_dir {
 	char *typed;          /* "../src/", "" */
 	struct strbuf below;  /* from the root: "src" */
 	struct strlist files, directories; /* existing ones, sorted */
 };
 
-static void read_place(struct place *place, const struct session *session)
+static void read_typed_dir(struct typed_dir *at, const struct session *session)
 {
-	char *full = xstrfmt("%s/%s", session->worktree, place->below.buf);
+	char *full = xstrfmt("%s/%s", session->worktree, at->below.buf);
 	int fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct strlist names = STRLIST_INIT;
 	struct stat st;
@@ -296,30 +294,30 @@ static void read_place(struct place *place, const struct session *session)
 		if (strcmp(names.items[i], ".git"))
 			strlist_add(!fstatat(fd, names.items[i], &st, AT_SYMLINK_NOFOLLOW) &&
 						    S_ISDIR(st.st_mode)
-					    ? &place->directories
-					    : &place->files,
+					    ? &at->directories
+					    : &at->files,
 				    names.items[i]);
 	strlist_release(&names);
 	fs_close(fd);
-	strlist_sort_unique(&place->files);
-	strlist_sort_unique(&place->directories);
+	strlist_sort_unique(&at->files);
+	strlist_sort_unique(&at->directories);
 	free(full);
 }
 
-static void place_release(struct place *place)
+static void typed_dir_release(struct typed_dir *at)
 {
-	free(place->typed);
-	strbuf_release(&place->below);
-	strlist_release(&place->files);
-	strlist_release(&place->directories);
+	free(at->typed);
+	strbuf_release(&at->below);
+	strlist_release(&at->files);
+	strlist_release(&at->directories);
 }
 
-static void add_path(struct complete *complete, const struct place *place, const char *name,
+static void add_path(struct complete *complete, const struct typed_dir *at, const char *name,
 		     bool directory, const char *text)
 {
 	/* Alone it would be an option, or somebody's home. */
-	bool odd = !*place->typed && (*name == '~' || (*name == '-' && complete->look->dashdash < 0));
-	char *path = xstrfmt("%s%s%s%s", odd ? "./" : "", place->typed, name, directory ? "/" : "");
+	bool odd = !*at->typed && (*name == '~' || (*name == '-' && complete->look->dashdash < 0));
+	char *path = xstrfmt("%s%s%s%s", odd ? "./" : "", at->typed, name, directory ? "/" : "");
 
 	add_word(complete, path, text, directory);
 	free(path);
@@ -340,39 +338,39 @@ static const struct wt_dir *find_dir(struct snapshot *snapshot, const char *path
 }
 
 /* What a restore would remove. For a checkpoint of some paths, only these. */
-static void add_new(struct complete *complete, const struct place *place,
+static void add_new(struct complete *complete, const struct typed_dir *at,
 		    const struct strlist *names, const struct wt_dir *dir,
 		    const struct ckpt_record *record)
 {
 	for (size_t i = 0; i < names->nr; i++) {
 		struct strbuf path = STRBUF_INIT;
 
-		strbuf_addstr(&path, place->below.buf);
+		strbuf_addstr(&path, at->below.buf);
 		path_append(&path, names->items[i]);
 		if (!(dir && wt_child(dir, names->items[i], strlen(names->items[i]))) && plan_concerns(&record->scope, path.buf))
-			add_path(complete, place, names->items[i], names == &place->directories,
+			add_path(complete, at, names->items[i], names == &at->directories,
 				 "not in the checkpoint");
 		strbuf_release(&path);
 	}
 }
 
 /* With `present` only existing paths. */
-static void add_tree(struct complete *complete, const struct place *place,
+static void add_tree(struct complete *complete, const struct typed_dir *at,
 		     struct snapshot *snapshot, const struct ckpt_record *record, bool present)
 {
-	const struct wt_dir *dir = find_dir(snapshot, place->below.buf);
+	const struct wt_dir *dir = find_dir(snapshot, at->below.buf);
 
 	for (size_t i = 0; dir && i < dir->nr; i++) {
 		const struct wt_entry *entry = &wt_entries(dir)[i];
-		bool there = pathset_has(&place->files, entry->name) ||
-			     pathset_has(&place->directories, entry->name);
+		bool there = pathset_has(&at->files, entry->name) ||
+			     pathset_has(&at->directories, entry->name);
 
 		if (there || !present)
-			add_path(complete, place, entry->name, entry->kind == WT_DIR,
+			add_path(complete, at, entry->name, entry->kind == WT_DIR,
 				 there ? NULL : "only in the checkpoint");
 	}
-	add_new(complete, place, &place->directories, dir, record);
-	add_new(complete, place, &place->files, dir, record);
+	add_new(complete, at, &at->directories, dir, record);
+	add_new(complete, at, &at->files, dir, record);
 }
 
 void complete_paths(struct complete *complete, bool guess)
@@ -381,7 +379,7 @@ void complete_paths(struct complete *complete, bool guess)
 	const char *checkpoint = look->args.nr && look->dashdash ? look->args.items[0] : NULL;
 	struct session *session = complete_session(complete);
 	const char *slash = strrchr(complete->typed, '/');
-	struct place place = { .below = STRBUF_INIT };
+	struct typed_dir at = { .below = STRBUF_INIT };
 	struct snapshot *snapshot;
 	struct ckpt_record record;
 	int err = -1;
@@ -394,33 +392,33 @@ void complete_paths(struct complete *complete, bool guess)
 		err = lookup_default(&record, session->store);
 	if (err)
 		return;
-	place.typed = xmemdupz(complete->typed, slash ? (size_t)(slash + 1 - complete->typed) : 0);
+	at.typed = xmemdupz(complete->typed, slash ? (size_t)(slash + 1 - complete->typed) : 0);
 	if (!record.state_only &&
-	    !session_path(&place.below, session, *place.typed ? place.typed : ".") &&
+	    !session_path(&at.below, session, *at.typed ? at.typed : ".") &&
 	    !snapshot_open(&snapshot, session->store, &record)) {
-		read_place(&place, session);
-		add_tree(complete, &place, snapshot, &record, guess);
+		read_typed_dir(&at, session);
+		add_tree(complete, &at, snapshot, &record, guess);
 		snapshot_free(snapshot);
 	}
-	place_release(&place);
+	typed_dir_release(&at);
 	record_release(&record);
 }
 
-/* The entries of the directory of which `place` has what was typed. */
-static void add_inside(struct complete *complete, struct place *place, struct session *session,
+/* The entries of the directory of which `at` has what was typed. */
+static void add_inside(struct complete *complete, struct typed_dir *at, struct session *session,
 		       const struct ckpt_record *record)
 {
 	struct snapshot *snapshot;
 	const struct wt_dir *dir;
 
-	if (show_inside_top(&place->below, session, place->typed) ||
+	if (show_inside_top(&at->below, session, at->typed) ||
 	    snapshot_open(&snapshot, session->store, record))
 		return;
-	dir = find_dir(snapshot, place->below.buf);
+	dir = find_dir(snapshot, at->below.buf);
 	for (size_t i = 0; dir && i < dir->nr; i++) {
 		bool deeper = wt_entries(dir)[i].kind == WT_DIR;
 		char *path =
-			xstrfmt("%s%s%s", place->typed, wt_entries(dir)[i].name, deeper ? "/" : "");
+			xstrfmt("%s%s%s", at->typed, wt_entries(dir)[i].name, deeper ? "/" : "");
 
 		add_word(complete, path, NULL, deeper);
 		free(path);
@@ -436,17 +434,17 @@ bool complete_inside(struct complete *complete)
 		   *slash = strrchr(path, '/');
 	size_t kept = inside ? (size_t)(path - complete->typed) : 0;
 	char *name = xmemdupz(complete->typed, kept ? kept - 1 : 0);
-	struct place place = { .below = STRBUF_INIT };
+	struct typed_dir at = { .below = STRBUF_INIT };
 	struct ckpt_record record;
 
 	inside = inside && !session_lookup(&record, session->store, name);
 	if (inside) {
-		place.typed = xmemdupz(path, slash ? (size_t)(slash + 1 - path) : 0);
+		at.typed = xmemdupz(path, slash ? (size_t)(slash + 1 - path) : 0);
 		complete->kept += kept;
 		if (!record.state_only)
-			add_inside(complete, &place, session, &record);
+			add_inside(complete, &at, session, &record);
 		complete->kept -= kept;
-		place_release(&place);
+		typed_dir_release(&at);
 		record_release(&record);
 	}
 	free(name);
@@ -643,7 +641,7 @@ static void offer_options(struct complete *complete)
 		char letter[2] = { opt->letter, '\0' };
 		bool given = strlist_has(&complete->look->given, opt->name ? opt->name : letter);
 
-		if (!(opt->flags & (OPT_HIDDEN | OPT_UNOFFERED)) &&
+		if (!(opt->flags & OPT_UNOFFERED) &&
 		    (!given || opt->kind == OPT_LIST))
 			offer_option(complete, opt);
 	}

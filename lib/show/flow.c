@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/flow.h"
+#include "show/show.h"
 
 #include "base/base.h"
 #include "flow/flow.h"
-#include "show/report.h"
-#include "show/restore.h"
-#include "ui/ui.h"
 
 static const char *or_none(const char *text)
 {

@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "record/record.h"
 
 enum {
 	SHORT_COMMIT = 7,
@@ -81,7 +80,7 @@ static struct table *table_for_people(const struct list_row *rows, size_t nr, in
 /* --- elsewhere --- */
 
 /* "main 47120d2" */
-static void show_place(struct row *row, const struct ckpt_record *record)
+static void show_head(struct row *row, const struct ckpt_record *record)
 {
 	row_show(row, "branch", "%s%s%.*s",
 		 record->branch ? record->branch
@@ -90,7 +89,7 @@ static void show_place(struct row *row, const struct ckpt_record *record)
 		 record->head ? " " : "", SHORT_COMMIT, record->head ? record->head : "");
 }
 
-static void add_for_scripts(struct table *table, const struct list_row *listed, bool places,
+static void add_for_scripts(struct table *table, const struct list_row *listed, bool heads,
 			    int64_t now)
 {
 	const struct ckpt_record *record = listed->record;
@@ -109,8 +108,8 @@ static void add_for_scripts(struct table *table, const struct list_row *listed, 
 		row_show(&row, "added", "+%" PRId64 " -%" PRId64, listed->added, listed->deleted);
 	row_show(&row, "files", "%" PRIu64 " %s, %s", record->files,
 		 record->files == 1 ? "file" : "files", units_format_size(size, record->bytes));
-	show_place(&row, record);
-	if (places && !*row_shown(&row, "branch"))
+	show_head(&row, record);
+	if (heads && !*row_shown(&row, "branch"))
 		row_show(&row, "branch", "-");
 	row_show(&row, "title", "%s", title);
 	table_add_row(table, &row);
@@ -132,13 +131,13 @@ static struct table *table_for_scripts(const struct list_row *rows, size_t nr, i
 		{ NULL, TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP, "title" },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	bool places = false;
+	bool heads = false;
 
 	/* Outside git there are none. */
 	for (size_t i = 0; i < nr; i++)
-		places = places || rows[i].record->branch || rows[i].record->head;
+		heads = heads || rows[i].record->branch || rows[i].record->head;
 	for (size_t i = 0; i < nr; i++)
-		add_for_scripts(table, &rows[i], places, now);
+		add_for_scripts(table, &rows[i], heads, now);
 	return table;
 }
 
@@ -177,7 +176,7 @@ static char *describe_changes(const struct compare_list *changes)
 		enum change_kind kind;
 		const char *word;
 	} words[] = {
-		{ CHANGE_MODIFIED, "changed" }, { CHANGE_TYPE, "of another kind" },
+		{ CHANGE_MODIFIED, "changed" }, { CHANGE_TYPE, "changed type" },
 		{ CHANGE_ADDED, "created" },	{ CHANGE_RENAMED, "renamed" },
 		{ CHANGE_DELETED, "deleted" },
 	};

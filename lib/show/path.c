@@ -2,10 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 /* ---- from what was typed ---- */
 

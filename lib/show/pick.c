@@ -2,12 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/path.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 /* How fzf ends. */
 enum { FZF_CHOSEN = 0, FZF_NO_MATCH = 1, FZF_LEFT = 130 };

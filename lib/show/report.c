@@ -2,8 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
 
 static int status_of(int err)
 {
@@ -64,6 +62,14 @@ const char *report_safe(const char *text)
 	struct strbuf *out = next_shown();
 
 	report_clean(out, text);
+	return out->buf;
+}
+
+const char *report_shell(const char *text)
+{
+	struct strbuf *out = next_shown();
+
+	quote_shell(out, text);
 	return out->buf;
 }
 

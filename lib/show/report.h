@@ -48,6 +48,7 @@ void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 
 const char *report_path(const char *path); /**< as quote_path() has it */
 const char *report_safe(const char *text); /**< as report_clean() has it */
 const char *report_id(const char *id);	   /**< in the colour of ids */
+const char *report_shell(const char *text); /**< as a word for the shell */
 
 /**
  * "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile;

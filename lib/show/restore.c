@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "agents/agents.h"
 #include "flow/flow.h"
-#include "record/record.h"
 #include "show/hunk_internal.h"
 
 enum { SHOWN = 20 };
@@ -205,7 +204,6 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 			  const char *back)
 {
 	struct row answer = ROW_INIT, to = ROW_INIT, safety = ROW_INIT;
-	json_t *anchors = json_array(), *assumptions = json_array();
 	char hex[OID_HEX + 1];
 
 	row_bool(&answer, "rolled_back", result->done);
@@ -231,14 +229,11 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	row_json(&answer, "warnings", warnings_json(result));
 	row_json(&answer, "next_actions", next_actions(result, target, back));
 	row_json(&answer, "confidence", json_real(confidence_of(result)));
-	json_array_append_new(anchors, json_string(lookup_target_name(target)));
-	json_array_append_new(anchors, json_string(result->target_hash));
-	if (result->done)
-		json_array_append_new(anchors, json_string(result->safety));
-	row_json(&answer, "evidence_anchors", anchors);
-	json_array_append_new(assumptions,
-			      json_string("files that ignore rules leave out are as the user wants them"));
-	row_json(&answer, "assumptions", assumptions);
+	row_json(&answer, "evidence_anchors",
+		 json_pack("[s,s,s*]", lookup_target_name(target), result->target_hash,
+			   result->done ? result->safety : NULL));
+	row_json(&answer, "assumptions",
+		 json_pack("[s]", "files that ignore rules leave out are as the user wants them"));
 	return row_object(&answer);
 }
 
@@ -321,7 +316,7 @@ void show_restore_say_differing(const struct strlist *paths)
 		report_messagef("error", "'%s' is not as in the checkpoint",
 				report_path(paths->items[i]));
 	if (paths->nr > SHOWN)
-		report_messagef("error", "neither are %zu more", paths->nr - SHOWN);
+		report_messagef("error", "nor are %zu more", paths->nr - SHOWN);
 }
 
 void show_restore_say_mismatch(const struct restore_result *result, const char *back)
@@ -382,16 +377,10 @@ static const char *find_way_back(const struct restore_opts *opts,
 static char *name_way_back(const struct restore_opts *opts, const struct restore_result *result)
 {
 	const char *way = find_way_back(opts, result), *asker = restore_source(opts);
-	struct strbuf text = STRBUF_INIT;
 
-	if (!way)
-		return NULL;
-	strbuf_addstr(&text, way);
-	if (strcmp(asker, JOURNAL_SOURCE) != 0) {
-		strbuf_addstr(&text, " --source ");
-		quote_shell(&text, asker);
-	}
-	return strbuf_detach(&text, NULL);
+	if (!way || !strcmp(asker, JOURNAL_SOURCE))
+		return way ? xstrdup(way) : NULL;
+	return xstrfmt("%s --source %s", way, report_shell(asker));
 }
 
 static int do_and_report(struct session *session, const struct restore_opts *opts,

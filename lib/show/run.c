@@ -154,7 +154,6 @@ static json_t *answer_of(const struct into_result *result, const struct into_opt
 {
 	const struct ckpt_record *target = opts->target;
 	struct row answer = ROW_INIT, to = ROW_INIT;
-	json_t *anchors = json_array();
 
 	row_bool(&answer, "copied", !is_wrong(result));
 	row_path(&answer, "into", result->path);
@@ -174,9 +173,7 @@ static json_t *answer_of(const struct into_result *result, const struct into_opt
 	row_texts(&answer, "warnings", &result->warnings);
 	row_json(&answer, "next_actions", json_array());
 	row_json(&answer, "confidence", json_real(confidence_of(result)));
-	json_array_append_new(anchors, json_string(target->id));
-	json_array_append_new(anchors, json_string(result->target_hash));
-	row_json(&answer, "evidence_anchors", anchors);
+	row_json(&answer, "evidence_anchors", json_pack("[s,s]", target->id, result->target_hash));
 	row_json(&answer, "assumptions", json_array());
 	return row_object(&answer);
 }

@@ -8,6 +8,7 @@
  *
  * This is what other folders include.
  */
+#include "agents/agents.h"
 #include "base/base.h"
 #include "keep/keep.h"
 #include "look/look.h"
@@ -15,43 +16,171 @@
 #include "run/run.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "show/agents.h"
 #include "show/complete.h"
 #include "show/diff.h"
-#include "show/flow.h"
-#include "show/path.h"
 #include "show/report.h"
 #include "show/restore.h"
+#include "turns/turns.h"
 #include "ui/ui.h"
 
-/* --- hint.c --- */
+struct flow_archives;
+struct flow_result;
+struct flow_resumed;
+
+/* --- advice.c --- */
 
 /**
- * Hints about the next command, like git's advice: "hint: ..." on stderr, to a
+ * Advice about the next command, as git gives it: "hint: ..." on stderr, to a
  * person at a terminal, each once ever. The file `hints` in the home of all
- * stores remembers which were shown. The setting `advice` turns them off.
+ * stores remembers what was shown. The setting `advice` turns it off.
  */
-enum hint {
-	HINT_SAVED,  /**< the first checkpoint was taken */
-	HINT_HOOKS,  /**< another one, without hooks installed */
-	HINT_LISTED, /**< checkpoints were listed */
-	HINT_PIN,    /**< from now on each new one evicts an old one */
+enum advice {
+	ADVICE_SAVED,  /**< the first checkpoint was taken */
+	ADVICE_HOOKS,  /**< another one, without hooks installed */
+	ADVICE_LISTED, /**< checkpoints were listed */
+	ADVICE_PIN,    /**< from now on each new one evicts an old one */
 };
 
 /** True if it would be shown now; for callers that need work to find out. */
-bool hint_due(const struct session *session, enum hint hint);
+bool advice_due(const struct session *session, enum advice which);
 
 /** Show it if it is due. */
-void hint_say(const struct session *session, enum hint hint);
+void advice_say(const struct session *session, enum advice which);
 
 /**
  * Say, once per store and wherever stderr leads, that a save evicted something that was asked for.
  * `evicted` is as in struct save_result; NULL: nothing.
  */
-void hint_evicted(const struct session *session, const char *evicted);
+void advice_evicted(const struct session *session, const char *evicted);
 
 /** True the first time that it is asked about `what` in this worktree; the same file remembers. */
-bool hint_first(const struct session *session, const char *what);
+bool advice_first(const struct session *session, const char *what);
+
+/* --- agents.c --- */
+
+/** For `hooks`: the entries in the settings of coding agents. */
+struct show_agents {
+	const struct strlist *names;
+	bool install;
+	bool user;  /**< the settings in the home directory */
+	bool print; /**< touch nothing, show the entry */
+};
+
+/**
+ * Install, print or uninstall the entries of these agents, and report that. Once they are in place
+ * the first checkpoint is taken, so that an agent need not wait for it.
+ */
+int show_agents_edit(struct session *session, const struct show_agents *how);
+
+/** What became of the settings of one: a line, or an object that is added to the array. */
+void show_agents_tell(json_t *array, const struct agents_result *result, const char *name);
+
+/** What their settings have, and the newest checkpoint of each. */
+struct show_agents_view {
+	struct agents_statuses found;
+	char **last;	/**< for each of them the id, or NULL */
+	int64_t *taken; /**< and when */
+	struct turns turns; /**< with what went wrong last */
+};
+
+/** A store that cannot be read has no checkpoints. */
+void show_agents_look(struct show_agents_view *out, struct session *session);
+void show_agents_release(struct show_agents_view *view);
+
+/** Whether any settings have an entry, or cannot be read. */
+bool show_agents_any(const struct show_agents_view *view);
+
+/** A line for each of those. */
+void show_agents_print(const struct show_agents_view *view);
+
+/** The same in a line for `status`; nothing if there are none. */
+void show_agents_sum_up(const struct show_agents_view *view);
+
+/** [{"agent","path","state","last",...}], a new reference. */
+json_t *show_agents_json(const struct show_agents_view *view);
+
+/* --- flow.c --- */
+
+/** Output about workflows, as text and JSON; each prints and returns the exit status. */
+
+int show_flow_started(const struct flow_result *result);
+
+/** A phase that started, completed or failed. */
+int show_flow_moved(const struct flow_result *result);
+int show_flow_approved(const struct flow_result *result);
+int show_flow_task(const struct flow_result *result);
+int show_flow_archived(const struct flow_result *result);
+int show_flow_unarchived(const struct flow_result *result);
+
+/** `result` NULL: there is none. */
+int show_flow_status(const struct flow_result *result);
+int show_flow_list(const struct flow_archives *archives);
+
+/** `status` is the result of restoring the files, 0 if that succeeded or was not asked for. */
+int show_flow_resumed(const struct flow_resumed *resumed, int status);
+
+/* --- path.c --- */
+
+/**
+ * Paths on the command line: relative to the current directory, and patterns as git has them.
+ * What exists by exactly the name that was typed, in the worktree or in one of the checkpoints, is
+ * always meant as a path: a file called "[id].js" needs no special care.
+ */
+
+/** Checkpoints in which a path may exist. */
+struct show_paths_where {
+	const struct ckpt_record *records;
+	size_t nr;
+};
+
+/** The arguments from `first` on; fails as session_path() and pathspec_split() do. */
+int show_paths_parse(struct pathspec *out, struct session *session, const struct strlist *args,
+		     size_t first, const struct show_paths_where *where);
+
+/** The same where all checkpoints matter; their records are read only if there is a pattern. */
+int show_paths_parse_ever(struct pathspec *out, struct session *session, const struct strlist *args,
+			  size_t first);
+
+/** As git has it: what is not after "--" must exist to be taken for a path, or be a pattern. */
+bool show_paths_may_be(const struct session *session, const char *typed);
+
+/** Whether a path from the root is in one of the checkpoints. */
+int show_paths_find(bool *out, struct session *session, const char *path,
+		    const struct show_paths_where *where);
+
+/**
+ * The paths, sorted, that a restore of `target` concerns if it is limited to `spec`: as they are
+ * if there is no pattern, otherwise those of the files that match, in the checkpoint or, unless `stored`,
+ * now in the worktree. CKPT_ENOTFOUND, with a message that names it, if something matches nothing. Never
+ * empty unless `spec` is.
+ */
+int show_paths_expand(struct strlist *out, struct session *session,
+		      const struct ckpt_record *target, const struct pathspec *spec, bool stored);
+
+/**
+ * "<checkpoint>:<path>", as git has "<rev>:<path>": the path is from the top of
+ * the worktree, or from here if it begins with "./" or "../".
+ */
+
+/** True if there is a path. Colons of "step:<n>", "turn:<n>",
+ * "session:<id>" and "@{<time>}" are not before one. */
+bool show_inside_is(const char *typed);
+
+/** The path as it was typed, if there is one, which show_inside_is() tells. */
+const char *show_inside_path(const char *typed);
+
+/** That path from the top: "src/a.c" for "./a.c", typed in src. */
+int show_inside_top(struct strbuf *out, const struct session *session, const char *typed);
+
+/**
+ * Look up the checkpoint, and put the path, from the top, into `path`.
+ * CKPT_ENOTFOUND if the checkpoint does not have it.
+ */
+int show_inside_find(struct ckpt_record *out, struct strbuf *path, struct session *session,
+		     const char *typed);
+
+/** Print the bytes of a file, the target of a link, or the names in a directory. */
+int show_inside_print(struct session *session, const struct ckpt_record *record, const char *path);
 
 /* --- list.c --- */
 
@@ -242,7 +371,7 @@ int pick_checkpoint(struct ckpt_record *out, struct session *session, const stru
  *   flow agents worktree    a workflow; the entries of coding agents; who watches a worktree, and
  *                           one that is gone
  *   path                    paths as they are typed, and <checkpoint>:<path>
- *   hint                    advice that is given once
+ *   advice                  what is said about the next command, once
  *   complete                what can stand at the cursor of a command line
  */
 

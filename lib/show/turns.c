@@ -2,14 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/complete.h"
-#include "show/diff.h"
-#include "show/report.h"
-#include "turns/turns.h"
-#include "ui/ui.h"
 
 #define MINUS "\xe2\x88\x92"
 

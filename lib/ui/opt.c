@@ -84,6 +84,12 @@ const struct opt_spec *opt_sub(const struct opt_spec *spec, const char *name)
 
 /* ---- parsing ---- */
 
+/* What a word on the command line turned out to mean. */
+struct match {
+	const struct opt *opt; /* one of the rows */
+	bool negated;
+};
+
 /* The other name of a flag: "no-pin" of "pin", "delete" of "no-delete"; NULL if it has none. */
 static const char *opposite_name(struct strbuf *buf, const struct opt *opt)
 {
@@ -102,7 +108,7 @@ static const char *name_of(struct strbuf *buf, const struct opt *opt, bool negat
 	return negated ? opposite_name(buf, opt) : opt->name;
 }
 
-static bool find_exact(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len)
+static bool find_exact(struct match *out, const struct opt_rows *rows, const char *name, size_t len)
 {
 	struct strbuf buf = STRBUF_INIT;
 	bool found = false;
@@ -114,7 +120,7 @@ static bool find_exact(struct opt_match *out, const struct opt_rows *rows, const
 
 			if (!have || strlen(have) != len || memcmp(have, name, len))
 				continue;
-			*out = (struct opt_match){ &rows->items[i], negated };
+			*out = (struct match){ &rows->items[i], negated };
 			found = true;
 		}
 	}
@@ -126,7 +132,7 @@ static bool find_exact(struct opt_match *out, const struct opt_rows *rows, const
  * Options that begin with `name`. Negations count only if nothing else
  * matches, or hardly any prefix that begins with "n" would be unique.
  */
-static size_t find_prefix(struct opt_match *out, struct strlist *names_out, const struct opt_rows *rows,
+static size_t find_prefix(struct match *out, struct strlist *names_out, const struct opt_rows *rows,
 			  const char *name, size_t len)
 {
 	struct strbuf buf = STRBUF_INIT;
@@ -136,9 +142,9 @@ static size_t find_prefix(struct opt_match *out, struct strlist *names_out, cons
 			const struct opt *opt = &rows->items[i];
 			const char *have = name_of(&buf, opt, negated);
 
-			if (!have || (opt->flags & OPT_HIDDEN) || strncmp(have, name, len))
+			if (!have || strncmp(have, name, len))
 				continue;
-			*out = (struct opt_match){ opt, negated };
+			*out = (struct match){ opt, negated };
 			strlist_add(names_out, have);
 		}
 	}
@@ -197,7 +203,7 @@ static const char *nearest_name(const struct opt_rows *rows, const char *name, s
 	size_t nr = 0;
 
 	for (size_t i = 0; i < rows->nr; i++)
-		if (rows->items[i].name && !(rows->items[i].flags & OPT_HIDDEN))
+		if (rows->items[i].name)
 			names[nr++] = rows->items[i].name;
 	found = len > 1 ? opt_suggestion(typed, names, nr) : NULL;
 	free(typed);
@@ -222,7 +228,8 @@ static int error_unknown(const struct opt_rows *rows, const char *dashes, const 
 			      dashes, (int)len, name, rows->spec->command);
 }
 
-int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len)
+/* By a name of `len` bytes or a unique prefix of it; CKPT_EUSAGE. */
+static int find_name(struct match *out, const struct opt_rows *rows, const char *name, size_t len)
 {
 	struct strlist names = STRLIST_INIT;
 	int rc = 0;
@@ -311,8 +318,8 @@ static int parse_long(const struct opt_rows *rows, struct cursor *cursor)
 	size_t len = strcspn(name, "=");
 	const char *attached = name[len] ? name + len + 1 : NULL;
 	struct strbuf shown = STRBUF_INIT, buf = STRBUF_INIT;
-	struct opt_match match = { 0 };
-	int rc = opt_rows_long(&match, rows, name, len);
+	struct match match = { 0 };
+	int rc = find_name(&match, rows, name, len);
 
 	if (rc)
 		return rc;
@@ -329,7 +336,8 @@ static int parse_long(const struct opt_rows *rows, struct cursor *cursor)
 	return rc;
 }
 
-const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter)
+/* NULL if there is none. */
+static const struct opt *find_letter(const struct opt_rows *rows, char letter)
 {
 	for (size_t i = 0; i < rows->nr; i++)
 		if (rows->items[i].letter == letter)
@@ -340,7 +348,7 @@ const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter)
 /* "-3" is "-n 3", as in git. */
 static const struct opt *find_counted(const struct opt_rows *rows, const char *digits)
 {
-	const struct opt *opt = opt_rows_letter(rows, 'n');
+	const struct opt *opt = find_letter(rows, 'n');
 
 	return opt && opt->kind == OPT_NUMBER && !digits[strspn(digits, "0123456789")] ? opt : NULL;
 }
@@ -355,7 +363,7 @@ static int parse_short(const struct opt_rows *rows, struct cursor *cursor)
 		return set_value(count, "-n", p);
 	}
 	for (; *p; p++) {
-		const struct opt *opt = opt_rows_letter(rows, *p);
+		const struct opt *opt = find_letter(rows, *p);
 		char shown[3] = { '-', *p, '\0' };
 
 		if (!opt) {
@@ -406,6 +414,184 @@ static int parse_words(const struct opt_rows *rows, bool first_ends, struct curs
 	return 0;
 }
 
+/* ---- unfinished command lines ---- */
+
+static void note_given(struct opt_look *out, const struct opt *opt)
+{
+	char letter[2] = { opt->letter, '\0' };
+
+	strlist_add(&out->given, opt->name ? opt->name : letter);
+}
+
+/*
+ * The option in `word` that takes a value, or NULL; `at_out`: where the value starts, 0: in the
+ * next word.
+ */
+static const struct opt *find_long(struct opt_look *out, const struct opt_rows *rows,
+				   const char *word, size_t *at_out)
+{
+	size_t len = strcspn(word + 2, "=");
+	struct match match;
+
+	if (find_name(&match, rows, word + 2, len))
+		return NULL;
+	note_given(out, match.opt);
+	*at_out = word[2 + len] ? 2 + len + 1 : 0;
+	return opt_takes_word(match.opt) || (*at_out && match.opt->kind != OPT_FLAG) ? match.opt
+										     : NULL;
+}
+
+static const struct opt *find_short(struct opt_look *out, const struct opt_rows *rows,
+				    const char *word, size_t *at_out)
+{
+	for (size_t i = 1; word[i]; i++) {
+		const struct opt *opt = find_letter(rows, word[i]);
+
+		if (!opt)
+			return NULL;
+		note_given(out, opt);
+		if (opt->kind != OPT_FLAG) {
+			*at_out = word[i + 1] ? i + 1 : 0;
+			return *at_out || opt_takes_word(opt) ? opt : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* The word at the cursor, which may be an option. */
+static void look_at_last(struct opt_look *out, const struct opt_rows *rows, const char *word)
+{
+	struct opt_look unused = { 0 };
+	const struct opt *opt = NULL;
+	size_t at = 0;
+
+	if (word[0] == '-' && word[1])
+		opt = word[1] == '-' ? find_long(&unused, rows, word, &at) :
+				       find_short(&unused, rows, word, &at);
+	strlist_release(&unused.given);
+	/* With the value in the next word, this one is still an option. */
+	if (opt && at) {
+		out->value_of = *opt;
+		out->value_at = at;
+	}
+}
+
+/* All but the last word, and that too unless it is NULL. */
+static void read_words(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr,
+		 const char *last)
+{
+	const struct opt *pending = NULL;
+	struct opt_rows rows;
+
+	*out = (struct opt_look){ .spec = spec, .dashdash = -1, .first = nr };
+	opt_rows_init(&rows, spec);
+	for (size_t i = 1; i < nr; i++) {
+		const char *word = words[i];
+		size_t at = 0;
+
+		if (pending) {
+			pending = NULL;
+		} else if (!out->ended && !strcmp(word, "--")) {
+			out->dashdash = (int)out->args.nr;
+			out->ended = true;
+		} else if (!out->ended && word[0] == '-' && word[1]) {
+			pending = word[1] == '-' ? find_long(out, &rows, word, &at) :
+						   find_short(out, &rows, word, &at);
+			if (at)
+				pending = NULL;
+		} else {
+			if (!out->args.nr)
+				out->first = i;
+			strlist_add(&out->args, word);
+			out->ended |= spec->first_ends;
+		}
+	}
+	if (pending)
+		out->value_of = *pending;
+	else if (!out->ended && last)
+		look_at_last(out, &rows, last);
+	opt_rows_release(&rows);
+}
+
+/* The subcommand that a whole line names, or NULL. */
+static const struct opt_spec *find_sub(const struct opt_spec *spec, char *const *words, size_t nr)
+{
+	const struct opt_spec *sub;
+	struct opt_look at;
+
+	read_words(&at, spec, words, nr, NULL);
+	sub = at.args.nr ? opt_sub(spec, at.args.items[0]) : NULL;
+	opt_look_release(&at);
+	return sub;
+}
+
+void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr)
+{
+	const struct opt_spec *sub = spec->subs ? find_sub(spec, words, nr - 1) : NULL;
+
+	read_words(out, sub ? sub : spec, words, nr - 1, words[nr - 1]);
+	if (!sub || !out->args.nr)
+		return;
+	strlist_drop_first(&out->args);
+	out->dashdash -= out->dashdash > 0;
+}
+
+void opt_look_release(struct opt_look *look)
+{
+	strlist_release(&look->args);
+	strlist_release(&look->given);
+	memset(look, 0, sizeof(*look));
+}
+
+/* ---- what can follow ---- */
+
+/* Of the form that an option asks for, or of the command. */
+static const struct opt_arg *find_arguments(const struct opt_look *look)
+{
+	const struct opt *opt = look->spec->options;
+
+	for (; opt && opt->kind != OPT_END; opt++)
+		if (opt->flags & OPT_FORM && strlist_has(&look->given, opt->name))
+			return opt->args;
+	return look->spec->args;
+}
+
+/*
+ * True if the one at `at` can be at the cursor: those before it may be given, those after it need
+ * not be.
+ */
+static bool can_follow(const struct opt_look *look, const struct opt_arg *args, size_t at)
+{
+	size_t before = 0, up_to = (size_t)args[at].max;
+
+	for (size_t i = 0; i < at; i++) {
+		before += (size_t)args[i].min;
+		up_to += (size_t)args[i].max;
+	}
+	return before <= look->args.nr && look->args.nr < up_to;
+}
+
+/* After "--" only what belongs there, if anything can follow. */
+static bool dashes_lead_on(const struct opt_look *look, const struct opt_arg *args)
+{
+	for (size_t i = 0; look->dashdash >= 0 && args[i].max; i++)
+		if (args[i].dashes && can_follow(look, args, i))
+			return true;
+	return false;
+}
+
+const struct opt_arg *opt_look_next(const struct opt_look *look, const struct opt_arg *last)
+{
+	const struct opt_arg *args = find_arguments(look);
+
+	for (size_t i = last ? (size_t)(last - args) + 1 : 0; args && args[i].max; i++)
+		if (can_follow(look, args, i) && (args[i].dashes || !dashes_lead_on(look, args)))
+			return &args[i];
+	return NULL;
+}
+
+/* ---- whole ones ---- */
+
 void opt_scan_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
@@ -442,7 +628,7 @@ int opt_parse(const struct opt_spec *spec, int argc, char **argv, struct strlist
 	/* Memory may run out before the words are read. */
 	opt_scan_json(argc, argv);
 	if (spec->subs)
-		sub = opt_look_sub(spec, argv, (size_t)argc);
+		sub = find_sub(spec, argv, (size_t)argc);
 	opt_rows_init(&rows, sub ? sub : spec);
 	rc = parse_words(&rows, spec->first_ends, &cursor, args);
 	/* The caller reports the failure in JSON, wherever on the line that was asked for. */

@@ -30,15 +30,14 @@ enum opt_kind {
 
 /** How options combine. An option with OPT_OR or OPT_WITH follows the one that it refers to. */
 enum opt_flags {
-	OPT_HIDDEN = 1 << 0,	/**< parsed, but not shown in usage and completion */
-	OPT_UNOFFERED = 1 << 1, /**< not shown in completion */
-	OPT_NEEDED = 1 << 2,	/**< must be given */
-	OPT_OR = 1 << 3,	/**< cannot be combined with the previous option */
-	OPT_WITH = 1 << 4,	/**< only together with the previous option */
-	OPT_FORM = 1 << 5,	/**< another way to use the command, with its own arguments */
-	OPT_ALSO = 1 << 6,	/**< allowed with an OPT_FORM, too */
-	OPT_POSITIVE = 1 << 7,	/**< a number or size that must not be 0 */
-	OPT_FORMS = 1 << 8,	/**< with OPT_ALSO: shown with every OPT_FORM, and only there */
+	OPT_UNOFFERED = 1 << 0, /**< not shown in completion */
+	OPT_NEEDED = 1 << 1,	/**< must be given */
+	OPT_OR = 1 << 2,	/**< cannot be combined with the previous option */
+	OPT_WITH = 1 << 3,	/**< only together with the previous option */
+	OPT_FORM = 1 << 4,	/**< another way to use the command, with its own arguments */
+	OPT_ALSO = 1 << 5,	/**< allowed with an OPT_FORM, too */
+	OPT_POSITIVE = 1 << 6,	/**< a number or size that must not be 0 */
+	OPT_FORMS = 1 << 7,	/**< with OPT_ALSO: shown with every OPT_FORM, and only there */
 };
 
 enum {
@@ -148,7 +147,7 @@ void opt_usage(const struct opt_spec *spec, int fd);
 /** Each way to use the command: "git checkpoint restore --continue". */
 void opt_forms(struct strlist *out, const struct opt_spec *spec);
 
-/* ---- unfinished command lines (opt_look.c) ---- */
+/* ---- unfinished command lines ---- */
 
 /** A command line up to the cursor, parsed like opt_parse(), but without setting anything. */
 struct opt_look {
@@ -193,23 +192,8 @@ struct opt_rows {
 void opt_rows_init(struct opt_rows *rows, const struct opt_spec *spec);
 void opt_rows_release(struct opt_rows *rows);
 
-/** What a word on the command line turned out to mean. */
-struct opt_match {
-	const struct opt *opt; /**< one of the rows */
-	bool negated;
-};
-
-/** By a name of `len` bytes or a unique prefix of it; CKPT_EUSAGE. */
-int opt_rows_long(struct opt_match *out, const struct opt_rows *rows, const char *name, size_t len);
-
-/** NULL if there is none. */
-const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter);
-
 /** True if its value may be the next word. */
 bool opt_takes_word(const struct opt *opt);
-
-/** The subcommand that a whole line names, or NULL. */
-const struct opt_spec *opt_look_sub(const struct opt_spec *spec, char *const *words, size_t nr);
 
 /** How many rows from `head` on belong together: alternatives, and what goes with them. */
 size_t opt_group(const struct opt *head);

@@ -103,7 +103,7 @@ static void describe_form(struct strlist *pieces, const struct opt_spec *spec,
 		bool fits = form ? opt == form || opt->flags & OPT_FORMS :
 				   !(opt->flags & (OPT_FORM | OPT_FORMS));
 
-		if (!(opt->flags & OPT_HIDDEN) && fits)
+		if (fits)
 			add_group(pieces, opt, nr);
 		opt += nr;
 	}
@@ -233,8 +233,7 @@ static void add_help(struct strbuf *out, const struct opt *opt)
 static void add_helps(struct strbuf *out, const struct opt *rows, size_t nr)
 {
 	for (size_t i = 0; i < nr && rows[i].kind != OPT_END; i++)
-		if (!(rows[i].flags & OPT_HIDDEN))
-			add_help(out, &rows[i]);
+		add_help(out, &rows[i]);
 }
 
 void opt_usage(const struct opt_spec *spec, int fd)

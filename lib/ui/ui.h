@@ -15,7 +15,7 @@
 /*
  * In this folder:
  *
- *   opt opt_check opt_usage opt_look  command lines from tables: parsing, checks, usage, completion
+ *   opt opt_check opt_usage  command lines from tables: parsing, also unfinished ones; checks; usage
  *   row                     what is shown of a thing: JSON, columns, lines
  *   table patch diffstat    aligned columns, one file's patch, the histogram
  *   term pager progress prompt  colour and width, the pager, questions

@@ -30,7 +30,6 @@ static const struct opt table[] = {
 	{ OPT_LIST, 's', "state", &got.states, "<k>=<v>", "a state key" },
 	{ OPT_OPTIONAL, 'M', "similar", &got.similar, "<n>", "how similar" },
 	{ OPT_FLAG, 0, "continue", &got.go_on, NULL, "go on", OPT_FORM },
-	{ OPT_FLAG, 0, "secret", &got.pin, NULL, "not shown", OPT_HIDDEN },
 	{ OPT_END },
 };
 
@@ -136,8 +135,6 @@ static void test_opt_flags(void **state)
 	assert_int_equal(parse("-pqn3"), 0);
 	assert_true(got.pin && opt_common.quiet);
 	assert_int_equal(got.step, 3);
-	assert_int_equal(parse("--secret"), 0);
-	assert_true(got.pin);
 }
 
 /* A value that may be missing is never the next word. */
@@ -438,7 +435,6 @@ static void test_opt_complete(void **state)
 	assert_non_null(strstr(out.buf, "--message=\twhy the checkpoint is taken\n"));
 	assert_non_null(strstr(out.buf, "\n--pin\tkeep it from eviction\n"));
 	assert_non_null(strstr(out.buf, "\n--json\tprint the result as JSON\n"));
-	assert_null(strstr(out.buf, "secret"));
 	strbuf_release(&out);
 }
 

@@ -2,19 +2,18 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "store/store.h"
 
 static const struct {
 	const char *name; /* in the file */
 	const char *text;
-} hints[] = {
-	[HINT_SAVED] = { "saved", "'git checkpoint status' shows what changed since then,\n"
+} texts[] = {
+	[ADVICE_SAVED] = { "saved", "'git checkpoint status' shows what changed since then,\n"
 				  "'git checkpoint restore @' brings this state back" },
-	[HINT_HOOKS] = { "hooks", "'git checkpoint hooks install' makes git take a checkpoint\n"
+	[ADVICE_HOOKS] = { "hooks", "'git checkpoint hooks install' makes git take a checkpoint\n"
 				  "before each rebase and merge" },
-	[HINT_LISTED] = { "listed", "'git checkpoint show --stat <id>' shows what changed in a checkpoint,\n"
+	[ADVICE_LISTED] = { "listed", "'git checkpoint show --stat <id>' shows what changed in a checkpoint,\n"
 				    "'git checkpoint restore' lets you choose one to go back to" },
-	[HINT_PIN] = { "pin", "from now on the oldest checkpoints are removed;\n"
+	[ADVICE_PIN] = { "pin", "from now on the oldest checkpoints are removed;\n"
 			      "'git checkpoint pin <id>' keeps one for good" },
 };
 
@@ -56,7 +55,7 @@ static void print_hint(const char *text)
 	}
 }
 
-bool hint_first(const struct session *session, const char *what)
+bool advice_first(const struct session *session, const char *what)
 {
 	char *name = xstrfmt("%s: %s", session->worktree, what);
 	bool first;
@@ -71,21 +70,21 @@ bool hint_first(const struct session *session, const char *what)
 	return first;
 }
 
-bool hint_due(const struct session *session, enum hint hint)
+bool advice_due(const struct session *session, enum advice which)
 {
 	return session->settings.advice && !opt_common.quiet && !opt_common.json &&
-	       isatty(STDERR_FILENO) && !was_said(session, hints[hint].name, false);
+	       isatty(STDERR_FILENO) && !was_said(session, texts[which].name, false);
 }
 
-void hint_say(const struct session *session, enum hint hint)
+void advice_say(const struct session *session, enum advice which)
 {
-	if (!hint_due(session, hint) || was_said(session, hints[hint].name, true))
+	if (!advice_due(session, which) || was_said(session, texts[which].name, true))
 		return;
-	print_hint(hints[hint].text);
+	print_hint(texts[which].text);
 	print_hint(off);
 }
 
-void hint_evicted(const struct session *session, const char *evicted)
+void advice_evicted(const struct session *session, const char *evicted)
 {
 	int dirfd = session->store ? session->store->dirfd : -1;
 
@@ -93,7 +92,7 @@ void hint_evicted(const struct session *session, const char *evicted)
 	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
 		return;
 	report_messagef("warning",
-			"%s was removed, and from now on the oldest go; 'git checkpoint pin' keeps "
-			"one for good, a higher maxCount keeps more",
+			"%s was removed, and the oldest will be from now on; 'git checkpoint pin' "
+			"keeps one for good, a higher maxCount keeps more",
 			evicted);
 }
