@@ -104,7 +104,8 @@ char *clock_format_minute(char out[CLOCK_ISO_SIZE], int64_t when)
 	return out;
 }
 
-char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+/* `brief`: with the first letter of the unit; weeks are the largest. */
+static char *format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now, bool brief)
 {
 	static const struct {
 		const char *name;
@@ -116,36 +117,29 @@ char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 		{ "second", 1, 0 },
 	};
 	int64_t diff = now >= when ? now - when : when - now;
-	size_t i = 0;
+	const char *ahead = now >= when ? "" : "in ", *ago = now >= when ? " ago" : "";
+	size_t i = brief ? 2 : 0;
 	long long n;
 
 	while (diff < steps[i].from)
 		i++;
 	n = (long long)((diff + steps[i].seconds / 2) / steps[i].seconds);
-	snprintf(out, CLOCK_ISO_SIZE, "%s%lld %s%s%s", now >= when ? "" : "in ", n, steps[i].name,
-		 n == 1 ? "" : "s", now >= when ? " ago" : "");
+	if (brief)
+		snprintf(out, CLOCK_ISO_SIZE, "%s%lld%c%s", ahead, n, *steps[i].name, ago);
+	else
+		snprintf(out, CLOCK_ISO_SIZE, "%s%lld %s%s%s", ahead, n, steps[i].name,
+			 n == 1 ? "" : "s", ago);
 	return out;
+}
+
+char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+{
+	return format_age(out, when, now, false);
 }
 
 char *clock_format_age_short(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 {
-	static const struct {
-		char letter;
-		int64_t seconds, from;
-	} steps[] = { { 'w', 604800, 1209600 },
-		      { 'd', 86400, 129600 },
-		      { 'h', 3600, 5400 },
-		      { 'm', 60, 90 },
-		      { 's', 1, 0 } };
-	int64_t diff = now >= when ? now - when : when - now;
-	size_t i = 0;
-
-	while (diff < steps[i].from)
-		i++;
-	snprintf(out, CLOCK_ISO_SIZE, "%s%lld%c%s", now >= when ? "" : "in ",
-		 (long long)((diff + steps[i].seconds / 2) / steps[i].seconds), steps[i].letter,
-		 now >= when ? " ago" : "");
-	return out;
+	return format_age(out, when, now, true);
 }
 
 static bool digits(const char **p, int count, int *out)

@@ -93,9 +93,8 @@ static int split_names(struct strlist *out, const struct strlist *typed, const c
 			strbuf_add(&name, p, len);
 			strbuf_trim(&name);
 			problem = flow_name_problem(name.buf);
-			for (size_t k = 0; k < out->nr && !problem; k++)
-				if (!strcmp(out->items[k], name.buf))
-					problem = "is listed twice";
+			if (!problem && strlist_has(out, name.buf))
+				problem = "is listed twice";
 			if (problem) {
 				int err =
 					ckpt_error_set(CKPT_EUSAGE, "option '%s': the name '%s' %s",
@@ -116,17 +115,12 @@ static int split_names(struct strlist *out, const struct strlist *typed, const c
 
 static int check_names(const struct strlist *all, const struct strlist *some)
 {
-	for (size_t i = 0; i < some->nr; i++) {
-		size_t k = 0;
-
-		while (k < all->nr && strcmp(all->items[k], some->items[i]))
-			k++;
-		if (k == all->nr)
+	for (size_t i = 0; i < some->nr; i++)
+		if (!strlist_has(all, some->items[i]))
 			return ckpt_error_set(CKPT_EUSAGE,
 					      "option '--approve': '%s' is not one of the "
 					      "phases",
 					      some->items[i]);
-	}
 	return 0;
 }
 

@@ -3,50 +3,28 @@
 
 #include "base/base.h"
 
-/* Names are hashes: their first bytes are well distributed. */
-static struct oid *slot(const struct oidset *set, const struct oid *oid)
+bool oidset_has(const struct oidset *set, const struct oid *oid)
 {
-	size_t mask = set->alloc - 1, at;
+	uint32_t number;
 
-	memcpy(&at, oid->id, sizeof(at));
-	for (at &= mask;; at = (at + 1) & mask)
-		if (oid_is_zero(&set->slots[at]) || oid_equal(&set->slots[at], oid))
-			return &set->slots[at];
-}
-
-static void grow(struct oidset *set)
-{
-	struct oidset bigger = { .alloc = set->alloc ? set->alloc * 2 : 1024, .nr = set->nr };
-
-	bigger.slots = xcalloc(bigger.alloc, sizeof(*bigger.slots));
-	for (size_t i = 0; i < set->alloc; i++)
-		if (!oid_is_zero(&set->slots[i]))
-			*slot(&bigger, &set->slots[i]) = set->slots[i];
-	free(set->slots);
-	*set = bigger;
+	HASH_TABLE_FIND(number, &set->table, oid_hash(oid), oid_equal(&set->items[number - 1], oid));
+	return number;
 }
 
 bool oidset_add(struct oidset *set, const struct oid *oid)
 {
-	struct oid *at;
-
-	if (set->nr * 2 >= set->alloc)
-		grow(set);
-	at = slot(set, oid);
-	if (!oid_is_zero(at))
+	if (oidset_has(set, oid))
 		return false;
-	*at = *oid;
-	set->nr++;
+	ALLOC_GROW(set->items, set->nr + 1, set->alloc);
+	set->items[set->nr++] = *oid;
+	for (size_t i = hash_table_room(&set->table, set->nr); i < set->nr; i++)
+		hash_table_put(&set->table, oid_hash(&set->items[i]), (uint32_t)i + 1);
 	return true;
-}
-
-bool oidset_has(const struct oidset *set, const struct oid *oid)
-{
-	return set->alloc && !oid_is_zero(slot(set, oid));
 }
 
 void oidset_release(struct oidset *set)
 {
-	free(set->slots);
+	free(set->items);
+	free(set->table.slots);
 	memset(set, 0, sizeof(*set));
 }

@@ -4,10 +4,11 @@
 
 #include "base/base.h"
 
-/** A set of object names; all zero is an empty set. It cannot contain the zero name. */
+/** A set of object names; all zero is an empty set. */
 struct oidset {
-	struct oid *slots;
-	size_t nr, alloc; /**< alloc is a power of two */
+	struct oid *items;
+	size_t nr, alloc;
+	struct hash_table table;
 };
 
 /** True if it was not in the set before. */

@@ -17,8 +17,7 @@ struct reach {
 	struct store *store;
 	struct reached *items; /* in the order in which they were found */
 	size_t nr, alloc;
-	uint32_t *slots; /* index into items, plus one */
-	size_t slots_nr; /* a power of two */
+	struct hash_table table;
 	struct arena names;
 	uint64_t *bytes; /* of each owner, once asked for */
 	uint32_t owners;
@@ -39,7 +38,7 @@ void reach_free(struct reach *reach)
 	if (!reach)
 		return;
 	free(reach->items);
-	free(reach->slots);
+	free(reach->table.slots);
 	free(reach->bytes);
 	arena_release(&reach->names);
 	free(reach);
@@ -52,35 +51,25 @@ void reach_limit(struct reach *reach, double seconds)
 
 /* --- the table --- */
 
-static uint32_t *slot(const struct reach *reach, const struct oid *oid)
+/* Its index, plus one; 0: it is not there. */
+static uint32_t find_number(const struct reach *reach, const struct oid *oid)
 {
-	size_t mask = reach->slots_nr - 1, at;
+	uint32_t number;
 
-	/* Names are hashes: their first bytes are well distributed. */
-	memcpy(&at, oid->id, sizeof(at));
-	for (at &= mask;; at = (at + 1) & mask)
-		if (!reach->slots[at] || oid_equal(&reach->items[reach->slots[at] - 1].oid, oid))
-			return &reach->slots[at];
+	HASH_TABLE_FIND(number, &reach->table, oid_hash(oid),
+			oid_equal(&reach->items[number - 1].oid, oid));
+	return number;
 }
 
-static void grow(struct reach *reach)
+bool reach_has(const struct reach *reach, const struct oid *oid)
 {
-	reach->slots_nr = reach->slots_nr ? reach->slots_nr * 2 : 4096;
-	free(reach->slots);
-	reach->slots = xcalloc(reach->slots_nr, sizeof(*reach->slots));
-	for (size_t i = 0; i < reach->nr; i++)
-		*slot(reach, &reach->items[i].oid) = (uint32_t)i + 1;
+	return find_number(reach, oid);
 }
 
 /* True if it was not there before. */
 static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
 {
-	uint32_t *at;
-
-	if (reach->nr * 2 >= reach->slots_nr)
-		grow(reach);
-	at = slot(reach, oid);
-	if (*at)
+	if (reach_has(reach, oid))
 		return false;
 	ALLOC_GROW(reach->items, reach->nr + 1, reach->alloc);
 	reach->items[reach->nr++] = (struct reached){
@@ -88,17 +77,13 @@ static bool note(struct reach *reach, const struct oid *oid, uint32_t owner, con
 		.owner = owner,
 		.name = *name ? arena_memdupz(&reach->names, name, strlen(name)) : "",
 	};
-	*at = (uint32_t)reach->nr;
+	for (size_t i = hash_table_room(&reach->table, reach->nr); i < reach->nr; i++)
+		hash_table_put(&reach->table, oid_hash(&reach->items[i].oid), (uint32_t)i + 1);
 	free(reach->bytes);
 	reach->bytes = NULL;
 	if (owner >= reach->owners)
 		reach->owners = owner + 1;
 	return true;
-}
-
-bool reach_has(const struct reach *reach, const struct oid *oid)
-{
-	return reach->slots_nr && *slot(reach, oid);
 }
 
 size_t reach_count(const struct reach *reach)
@@ -298,7 +283,7 @@ static void count_bytes(struct reach *reach)
 		if (packs_contents(&contents, packs, i))
 			continue;
 		for (size_t j = 0; j < contents.nr; j++) {
-			uint32_t at = *slot(reach, &contents.items[j].oid);
+			uint32_t at = find_number(reach, &contents.items[j].oid);
 
 			if (at)
 				reach->bytes[reach->items[at - 1].owner] += contents.items[j].len;

@@ -56,8 +56,7 @@ struct statcache_copy {
 struct statcache_copies {
 	struct statcache_copy *items;
 	size_t nr, alloc;
-	uint32_t *by_offset, *by_place; /**< hash tables of numbers from 1 on */
-	size_t slots_nr;
+	struct hash_table by_offset, by_place;
 };
 
 /**
