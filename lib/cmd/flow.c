@@ -27,7 +27,7 @@ static void offer_phases(struct complete *complete, const struct flow *flow)
 }
 
 /* Of the workflow in progress. */
-static bool offer(struct complete *complete, const char *what)
+static bool offer_names(struct complete *complete, const char *what)
 {
 	bool is_phase = !strcmp(what, "<phase>");
 	const struct session *session;
@@ -145,7 +145,8 @@ static int parse_outputs(struct strlist *out, const struct session *session)
 
 /* ---- one function per subcommand; arguments after its name ---- */
 
-static int show(int err, struct flow_result *result, int (*print)(const struct flow_result *))
+static int show_result(int err, struct flow_result *result,
+		       int (*print)(const struct flow_result *))
 {
 	progress_clear();
 	if (err)
@@ -175,7 +176,7 @@ static int do_start(struct session *session, const struct strlist *args)
 	if (!err)
 		err = check_names(&all, &some);
 	if (!err)
-		err = show(flow_start(&result, session, &opts), &result, show_flow_started);
+		err = show_result(flow_start(&result, session, &opts), &result, show_flow_started);
 	strlist_release(&all);
 	strlist_release(&some);
 	return err;
@@ -197,7 +198,7 @@ static int do_phase(struct session *session, const struct strlist *args)
 	int err = parse_outputs(&paths, session);
 
 	if (!err)
-		err = show(flow_phase(&result, session, &opts), &result, show_flow_moved);
+		err = show_result(flow_phase(&result, session, &opts), &result, show_flow_moved);
 	strlist_release(&paths);
 	return err;
 }
@@ -206,7 +207,8 @@ static int do_approve(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
 
-	return show(flow_approve(&result, session, args->items[0]), &result, show_flow_approved);
+	return show_result(flow_approve(&result, session, args->items[0]), &result,
+			   show_flow_approved);
 }
 
 static int do_task(struct session *session, const struct strlist *args)
@@ -223,8 +225,8 @@ static int do_task(struct session *session, const struct strlist *args)
 	if (!err)
 		err = parse_outputs(&paths, session);
 	if (!err)
-		err = show(flow_task(&result, session, id, wanted, &paths), &result,
-			   show_flow_task);
+		err = show_result(flow_task(&result, session, id, wanted, &paths), &result,
+				  show_flow_task);
 	strlist_release(&paths);
 	return err;
 }
@@ -270,7 +272,7 @@ static int do_status(struct session *session, const struct strlist *args)
 
 	(void)args;
 	return err == CKPT_ENOTFOUND ? show_flow_status(NULL)
-				     : show(err, &result, show_flow_status);
+				     : show_result(err, &result, show_flow_status);
 }
 
 static int do_archive(struct session *session, const struct strlist *args)
@@ -280,7 +282,7 @@ static int do_archive(struct session *session, const struct strlist *args)
 
 	(void)args;
 	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
-				     : show(err, &result, show_flow_archived);
+				     : show_result(err, &result, show_flow_archived);
 }
 
 static int do_unarchive(struct session *session, const struct strlist *args)
@@ -289,7 +291,7 @@ static int do_unarchive(struct session *session, const struct strlist *args)
 	int err = flow_unarchive(&result, session, args->nr ? args->items[0] : NULL);
 
 	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
-				     : show(err, &result, show_flow_unarchived);
+				     : show_result(err, &result, show_flow_unarchived);
 }
 
 static int do_list(struct session *session, const struct strlist *args)
@@ -342,19 +344,19 @@ static const struct opt_spec subcommands[] = {
 	  .summary = "start or end a phase",
 	  .options = phase_options,
 	  .args = OPT_ARGS({ { "<phase>" }, 1, 1 }, { { "start", "complete", "fail" }, 1, 1 }),
-	  .offer = offer,
+	  .offer = offer_names,
 	  .run = do_phase },
 	{ .command = "flow approve",
 	  .summary = "let the next phase begin",
 	  .args = OPT_ARGS({ { "<phase>" }, 1, 1 }),
-	  .offer = offer,
+	  .offer = offer_names,
 	  .run = do_approve },
 	{ .command = "flow task",
 	  .summary = "record how far a task is",
 	  .options = task_options,
 	  .args = OPT_ARGS({ { "<id>" }, 1, 1 },
 			   { { "pending", "running", "complete", "failed" }, 1, 1 }),
-	  .offer = offer,
+	  .offer = offer_names,
 	  .run = do_task },
 	{ .command = "flow resume",
 	  .summary = "find out what to do next",

@@ -195,7 +195,8 @@ static void look_at_worktree(struct inventory_item *item, const struct store *st
 					item->key);
 }
 
-static void look(struct inventory_item *item, int homefd, const char *home, const char *name)
+static void look_at_store(struct inventory_item *item, int homefd, const char *home,
+			  const char *name)
 {
 	struct store *store = NULL;
 
@@ -305,7 +306,7 @@ int inventory_read(struct inventory_list *out, const char *home, const char *cwd
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < names.nr && !err; i++) {
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		look(&out->items[out->nr], homefd, home, names.items[i]);
+		look_at_store(&out->items[out->nr], homefd, home, names.items[i]);
 		look_for_move(&out->items[out->nr++], &here);
 	}
 	if (out->nr)

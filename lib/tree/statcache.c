@@ -403,7 +403,7 @@ static const struct statcache_dir *read_copy(const struct statcache *cache, uint
 	return dir;
 }
 
-static const struct statcache_dir *glance(const struct statcache *cache, uint64_t offset)
+static const struct statcache_dir *glance_at_block(const struct statcache *cache, uint64_t offset)
 {
 	const struct statcache_dir *dir;
 	uint64_t from, to;
@@ -446,7 +446,7 @@ bool statcache_sound(const struct statcache *cache, const struct statcache_dir *
 
 const struct statcache_dir *statcache_root(const struct statcache *cache)
 {
-	const struct statcache_dir *dir = glance(cache, cache->header.root);
+	const struct statcache_dir *dir = glance_at_block(cache, cache->header.root);
 
 	return dir && statcache_sound(cache, dir) ? dir : NULL;
 }
@@ -454,7 +454,7 @@ const struct statcache_dir *statcache_root(const struct statcache *cache)
 const struct statcache_dir *statcache_glance(const struct statcache *cache,
 					     const struct statcache_entry *entry)
 {
-	return entry->kind == WT_DIR ? glance(cache, entry->child) : NULL;
+	return entry->kind == WT_DIR ? glance_at_block(cache, entry->child) : NULL;
 }
 
 const struct statcache_dir *statcache_child(const struct statcache *cache,

@@ -382,7 +382,7 @@ static int open_again(const struct statcache *cache, int dirfd, const char *path
 }
 
 /* False if the file is another one, or too much of it would be waste. */
-static bool append(struct statcache *cache, int dirfd, const char *path)
+static bool append_blocks(struct statcache *cache, int dirfd, const char *path)
 {
 	bool done = cache->header.file_size / 2 <= cache->header.full_size;
 	int fd = done ? open_again(cache, dirfd, path) : -1;
@@ -404,7 +404,7 @@ static bool append(struct statcache *cache, int dirfd, const char *path)
 
 int statcache_save(struct statcache *cache, int dirfd, const char *path, bool small)
 {
-	return !small && append(cache, dirfd, path) ? 0 : write_whole(cache, dirfd, path);
+	return !small && append_blocks(cache, dirfd, path) ? 0 : write_whole(cache, dirfd, path);
 }
 
 void statcache_set_head(struct statcache *cache, int dirfd, const char *path,
