@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/inventory.h"
+#include "session/session.h"
 
 #include "base/base.h"
 #include "git/git.h"

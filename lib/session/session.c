@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "session/inventory.h"
 #include "store/store.h"
 #include "turns/turns.h"
 
