@@ -82,7 +82,7 @@ static uint32_t header_crc(const struct statcache_header *header)
 	return hash_crc(0, (const char *)header + skip, sizeof(*header) - skip);
 }
 
-bool statcache_header_sound(const struct statcache_header *header, size_t size)
+static bool header_sound(const struct statcache_header *header, size_t size)
 {
 	return !memcmp(header->magic, statcache_magic, sizeof(statcache_magic)) &&
 	       header->byte_order == STATCACHE_BYTE_ORDER &&
@@ -111,7 +111,7 @@ struct statcache *statcache_open(int dirfd, const char *path)
 	if (fd < 0)
 		return NULL;
 	if (fs_pread_full(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-	    !statcache_header_sound(&header, (size_t)st.st_size)) {
+	    !header_sound(&header, (size_t)st.st_size)) {
 		close(fd);
 		return NULL;
 	}

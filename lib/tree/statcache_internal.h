@@ -79,8 +79,6 @@ struct statcache {
 	size_t written; /**< how many of them are in the file */
 };
 
-bool statcache_header_sound(const struct statcache_header *header, size_t size);
-
 /** Set everything that does not depend on the tree, and the checksum. */
 void statcache_seal_header(struct statcache_header *header);
 

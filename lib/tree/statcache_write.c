@@ -423,16 +423,13 @@ void statcache_set_head(struct statcache *cache, int dirfd, const char *path,
 
 void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t after)
 {
-	int fd = openat(dirfd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	struct statcache_header header;
-	struct stat st;
+	struct statcache *cache = statcache_open(dirfd, path);
 
-	if (fd >= 0 && !fstat(fd, &st) &&
-	    fs_pread_full(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-	    statcache_header_sound(&header, (size_t)st.st_size) && header.head.packs == before) {
-		header.head.packs = after;
-		statcache_seal_header(&header);
-		(void)fs_pwrite_all(fd, &header, sizeof(header), 0);
+	if (cache && cache->header.head.packs == before) {
+		struct statcache_head head = cache->header.head;
+
+		head.packs = after;
+		statcache_set_head(cache, dirfd, path, &head);
 	}
-	fs_close(fd);
+	statcache_close(cache);
 }
