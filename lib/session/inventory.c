@@ -406,7 +406,7 @@ int inventory_find(struct store **out, const char *home, const char *cwd, const 
 	return err;
 }
 
-/* --- the hint --- */
+/* --- under another path --- */
 
 void inventory_relink_command(struct strbuf *out, const char *key, const char *path, bool force)
 {
@@ -435,21 +435,21 @@ bool inventory_way_back(struct strbuf *out, const struct inventory_item *item)
 	return true;
 }
 
-static bool hint_at(struct strbuf *out, const char *home, const char *key, const char *dir,
-		    bool above)
+static bool add_if_moved(struct strbuf *out, const char *home, const char *key, const char *dir,
+			 bool above)
 {
 	struct ref_list refs = { 0 };
 	struct identity recorded;
 	struct store *store;
 	char *found = NULL;
-	bool hint;
+	bool moved;
 
 	if (inventory_open(&store, home, key))
 		return false;
 	if (*store->worktree && !identity_read(&recorded, store->dirfd))
 		found = inventory_moved_to(&recorded, store->worktree, dir, above);
-	hint = found && !refs_list(&refs, store) && refs.nr;
-	if (hint) {
+	moved = found && !refs_list(&refs, store) && refs.nr;
+	if (moved) {
 		strbuf_addstr(out, "checkpoints of this folder are kept under its old path '");
 		quote_path(out, store->worktree);
 		strbuf_addstr(out, "'; to adopt them: ");
@@ -458,17 +458,17 @@ static bool hint_at(struct strbuf *out, const char *home, const char *key, const
 	refs_release(&refs);
 	free(found);
 	store_close(store);
-	return hint;
+	return moved;
 }
 
-bool inventory_hint(struct strbuf *out, const char *home, const char *dir, bool above)
+bool inventory_elsewhere(struct strbuf *out, const char *home, const char *dir, bool above)
 {
 	struct strlist names = STRLIST_INIT;
 	bool found = false;
 
 	if (!read_names(&names, home, false))
 		for (size_t i = 0; i < names.nr && !found; i++)
-			found = hint_at(out, home, names.items[i], dir, above);
+			found = add_if_moved(out, home, names.items[i], dir, above);
 	strlist_release(&names);
 	return found;
 }

@@ -21,7 +21,7 @@ struct session {
 	struct store *store; /**< NULL: none yet */
 	unsigned threads;
 	bool read_whole; /**< nothing above was considered missing for lack of descriptors or memory */
-	char *hint; /**< a sentence about where this folder's checkpoints are instead, or NULL */
+	char *elsewhere; /**< a sentence about where this folder's checkpoints are instead, or NULL */
 };
 
 enum session_flags {
@@ -128,7 +128,7 @@ char *inventory_moved_to(const struct identity *recorded, const char *path, cons
  * Look for a store of `dir` (see inventory_moved_to()) under another path, and
  * append a sentence about how to adopt it. False if there is none.
  */
-bool inventory_hint(struct strbuf *out, const char *home, const char *dir, bool above);
+bool inventory_elsewhere(struct strbuf *out, const char *home, const char *dir, bool above);
 
 /**
  * Append "git checkpoint relink ..." for a store, with its path if that can be
