@@ -35,7 +35,7 @@ double clock_monotonic(void)
 }
 
 /* For times beyond four-digit years, the nearest time within them. */
-static struct tm split(int64_t when)
+static struct tm split_time(int64_t when)
 {
 	time_t t = (time_t)(when < FIRST ? FIRST : when > LAST ? LAST : when);
 	struct tm tm = { 0 };
@@ -48,7 +48,7 @@ static struct tm split(int64_t when)
 
 char *clock_format_iso(char out[CLOCK_ISO_SIZE], int64_t when)
 {
-	struct tm tm = split(when);
+	struct tm tm = split_time(when);
 
 	snprintf(out, CLOCK_ISO_SIZE, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year, tm.tm_mon,
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
@@ -57,7 +57,7 @@ char *clock_format_iso(char out[CLOCK_ISO_SIZE], int64_t when)
 
 char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when)
 {
-	struct tm tm = split(when);
+	struct tm tm = split_time(when);
 
 	snprintf(out, CLOCK_ISO_SIZE, "%04d%02d%02d_%02d%02d%02d", tm.tm_year, tm.tm_mon,
 		 tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
@@ -104,7 +104,8 @@ char *clock_format_minute(char out[CLOCK_ISO_SIZE], int64_t when)
 	return out;
 }
 
-char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+/* `brief`: with the first letter of the unit; weeks are the largest. */
+static char *format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now, bool brief)
 {
 	static const struct {
 		const char *name;
@@ -116,39 +117,32 @@ char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 		{ "second", 1, 0 },
 	};
 	int64_t diff = now >= when ? now - when : when - now;
-	size_t i = 0;
+	const char *ahead = now >= when ? "" : "in ", *ago = now >= when ? " ago" : "";
+	size_t i = brief ? 2 : 0;
 	long long n;
 
 	while (diff < steps[i].from)
 		i++;
 	n = (long long)((diff + steps[i].seconds / 2) / steps[i].seconds);
-	snprintf(out, CLOCK_ISO_SIZE, "%s%lld %s%s%s", now >= when ? "" : "in ", n, steps[i].name,
-		 n == 1 ? "" : "s", now >= when ? " ago" : "");
+	if (brief)
+		snprintf(out, CLOCK_ISO_SIZE, "%s%lld%c%s", ahead, n, *steps[i].name, ago);
+	else
+		snprintf(out, CLOCK_ISO_SIZE, "%s%lld %s%s%s", ahead, n, steps[i].name,
+			 n == 1 ? "" : "s", ago);
 	return out;
+}
+
+char *clock_format_age(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
+{
+	return format_age(out, when, now, false);
 }
 
 char *clock_format_age_short(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 {
-	static const struct {
-		char letter;
-		int64_t seconds, from;
-	} steps[] = { { 'w', 604800, 1209600 },
-		      { 'd', 86400, 129600 },
-		      { 'h', 3600, 5400 },
-		      { 'm', 60, 90 },
-		      { 's', 1, 0 } };
-	int64_t diff = now >= when ? now - when : when - now;
-	size_t i = 0;
-
-	while (diff < steps[i].from)
-		i++;
-	snprintf(out, CLOCK_ISO_SIZE, "%s%lld%c%s", now >= when ? "" : "in ",
-		 (long long)((diff + steps[i].seconds / 2) / steps[i].seconds), steps[i].letter,
-		 now >= when ? " ago" : "");
-	return out;
+	return format_age(out, when, now, true);
 }
 
-static bool digits(const char **p, int count, int *out)
+static bool read_digits(const char **p, int count, int *out)
 {
 	*out = 0;
 	for (int i = 0; i < count; i++, (*p)++) {
@@ -159,7 +153,7 @@ static bool digits(const char **p, int count, int *out)
 	return true;
 }
 
-static bool expect(const char **p, char c)
+static bool skip_char(const char **p, char c)
 {
 	if (**p != c)
 		return false;
@@ -173,15 +167,15 @@ static bool parse_zone(const char **p, long *offset)
 	int sign = **p == '-' ? -1 : 1, hours, minutes = 0;
 
 	*offset = 0;
-	if (expect(p, 'Z') || expect(p, 'z'))
+	if (skip_char(p, 'Z') || skip_char(p, 'z'))
 		return true;
-	if (!expect(p, '+') && !expect(p, '-'))
+	if (!skip_char(p, '+') && !skip_char(p, '-'))
 		return false;
-	if (!digits(p, 2, &hours))
+	if (!read_digits(p, 2, &hours))
 		return false;
 	if (**p) {
-		expect(p, ':');
-		if (!digits(p, 2, &minutes))
+		skip_char(p, ':');
+		if (!read_digits(p, 2, &minutes))
 			return false;
 	}
 	if (hours > 23 || minutes > 59)
@@ -198,19 +192,21 @@ bool clock_parse_iso(int64_t *out, const char *text)
 	bool local = true;
 	time_t t;
 
-	if (!digits(&p, 4, &tm.tm_year) || !expect(&p, '-') || !digits(&p, 2, &tm.tm_mon) ||
-	    !expect(&p, '-') || !digits(&p, 2, &tm.tm_mday))
+	if (!read_digits(&p, 4, &tm.tm_year) || !skip_char(&p, '-') ||
+	    !read_digits(&p, 2, &tm.tm_mon) || !skip_char(&p, '-') ||
+	    !read_digits(&p, 2, &tm.tm_mday))
 		return false;
 	tm.tm_year -= 1900;
 	tm.tm_mon -= 1;
 	if (*p) {
-		if (!expect(&p, 'T') && !expect(&p, 't') && !expect(&p, ' '))
+		if (!skip_char(&p, 'T') && !skip_char(&p, 't') && !skip_char(&p, ' '))
 			return false;
-		if (!digits(&p, 2, &tm.tm_hour) || !expect(&p, ':') || !digits(&p, 2, &tm.tm_min))
+		if (!read_digits(&p, 2, &tm.tm_hour) || !skip_char(&p, ':') ||
+		    !read_digits(&p, 2, &tm.tm_min))
 			return false;
-		if (expect(&p, ':') && !digits(&p, 2, &tm.tm_sec))
+		if (skip_char(&p, ':') && !read_digits(&p, 2, &tm.tm_sec))
 			return false;
-		if (expect(&p, '.')) {
+		if (skip_char(&p, '.')) {
 			if (!isdigit((unsigned char)*p))
 				return false;
 			while (isdigit((unsigned char)*p))

@@ -135,7 +135,7 @@ static bool has_failed(const struct command *command)
 	       info.si_pid == command->pid && (info.si_code != CLD_EXITED || info.si_status);
 }
 
-static int reap(struct command *command)
+static int reap_shell(struct command *command)
 {
 	int status = 0;
 
@@ -166,7 +166,7 @@ static void end_all(struct command *command)
 		nanosleep(&pause, NULL);
 	/* Even if the shell is gone: what it started may not have listened. */
 	send_all(command, SIGKILL);
-	reap(command);
+	reap_shell(command);
 }
 
 void command_free(struct command *command)
@@ -227,7 +227,7 @@ static int check_time(struct command *command)
 }
 
 /* Wait until something can be read, or written if `write`; read its output and stderr. */
-static int pump(struct command *command, bool write, int round_ms)
+static int pass_output(struct command *command, bool write, int round_ms)
 {
 	struct pollfd fds[3] = {
 		{ .fd = command->err, .events = POLLIN },
@@ -269,12 +269,12 @@ int command_write(struct command *command, const void *data, size_t len)
 			break;
 		}
 		/* Even if it takes everything at once: ^C and the deadline must be checked. */
-		err = pump(command, true, len ? ROUND_MS : 0);
+		err = pass_output(command, true, len ? ROUND_MS : 0);
 	}
 	return err;
 }
 
-static int describe(const char *name, int status)
+static int set_how_it_ended(const char *name, int status)
 {
 	if (WIFSIGNALED(status))
 		return ckpt_error_set(CKPT_ERROR, "%s was killed by signal %d "
@@ -294,9 +294,9 @@ int command_finish(struct command *command)
 	close_fd(&command->in);
 	/* Its output is complete when no process can print any more. */
 	while (!err && command->out >= 0 && !has_failed(command))
-		err = pump(command, false, ROUND_MS);
+		err = pass_output(command, false, ROUND_MS);
 	while (!err && !has_ended(command))
-		err = pump(command, false, END_ROUND_MS);
+		err = pass_output(command, false, END_ROUND_MS);
 	if (err) {
 		end_all(command);
 		return err;
@@ -306,7 +306,7 @@ int command_finish(struct command *command)
 		keep_tail(command, command->piece, len);
 		drained += len;
 	}
-	return describe(command->name, reap(command));
+	return set_how_it_ended(command->name, reap_shell(command));
 }
 
 void command_said(struct strbuf *out, const struct command *command)

@@ -80,7 +80,7 @@ void env_scrub(void)
 	limit_path();
 }
 
-static const char *find(const struct strlist *list, const char *name)
+static const char *find_variable(const struct strlist *list, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -92,9 +92,9 @@ static const char *find(const struct strlist *list, const char *name)
 
 const char *env_git(const char *name)
 {
-	const char *value = find(&taken, name);
+	const char *value = find_variable(&taken, name);
 
-	return value ? value : find(&assumed, name);
+	return value ? value : find_variable(&assumed, name);
 }
 
 void env_assume(const char *name, const char *value)

@@ -543,7 +543,7 @@ struct level {
 };
 
 /* Back from an empty directory into its parent, and remove it there. */
-static int leave(int *fd, const struct level *level)
+static int leave_dir(int *fd, const struct level *level)
 {
 	int parent = openat(*fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
@@ -564,7 +564,7 @@ static int leave(int *fd, const struct level *level)
 	return 0;
 }
 
-static int enter(int *fd, struct level *level, const char *name)
+static int enter_dir(int *fd, struct level *level, const char *name)
 {
 	int child = open_to_empty(*fd, name);
 	struct stat st;
@@ -592,10 +592,10 @@ static int empty_deep(int fd)
 	while (!(err = remove_files(&name, fd)) && (name.len || nr)) {
 		if (name.len) {
 			ALLOC_GROW(levels, nr + 1, alloc);
-			err = enter(&fd, &levels[nr], name.buf);
+			err = enter_dir(&fd, &levels[nr], name.buf);
 			nr += !err;
 		} else {
-			err = leave(&fd, &levels[--nr]);
+			err = leave_dir(&fd, &levels[--nr]);
 			free(levels[nr].name);
 		}
 		if (err)

@@ -339,6 +339,19 @@ void hash_object(struct digest *sha1, struct oid *out, const char *type, const v
 	hash_end(sha1, out->id);
 }
 
+/* --- tables --- */
+
+size_t hash_table_room(struct hash_table *table, size_t nr)
+{
+	if (nr * 2 <= table->size)
+		return nr - 1;
+	while (table->size < nr * 2)
+		table->size = table->size ? table->size * 2 : 1024;
+	free(table->slots);
+	table->slots = xcalloc(table->size, sizeof(*table->slots));
+	return 0;
+}
+
 /* --- checksums --- */
 
 uint32_t hash_crc(uint32_t crc, const void *data, size_t len)

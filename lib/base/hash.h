@@ -40,6 +40,15 @@ static inline char *oid_hex(char *out, const struct oid *oid)
 	return oid_hex_encode(out, oid->id, OID_SIZE);
 }
 
+/** For a table: names are hashes, so that any of their bytes are well distributed. */
+static inline uint64_t oid_hash(const struct oid *oid)
+{
+	uint64_t hash;
+
+	memcpy(&hash, oid->id, sizeof(hash));
+	return hash;
+}
+
 static inline bool oid_parse(struct oid *out, const char *hex)
 {
 	return oid_hex_decode(out->id, hex, OID_SIZE);
@@ -91,6 +100,42 @@ static inline uint64_t hash_mix(uint64_t hash, const void *data, size_t len)
 	for (size_t i = 0; i < len; i++)
 		hash = (hash ^ p[i]) * 1099511628211u;
 	return (hash ^ len) * 1099511628211u;
+}
+
+/* --- tables --- */
+
+/**
+ * Finds items of an array by what they contain. It holds their numbers, from 1 on, each at the
+ * position that its hash gives, or after that; the items are the caller's. All zero is an empty one.
+ */
+struct hash_table {
+	uint32_t *slots; /**< 0: free */
+	size_t size;	 /**< a power of two, or 0 */
+};
+
+/**
+ * Set `number` to the item with that hash for which `is_it`, an expression with `number`, holds; to 0
+ * if there is none.
+ */
+#define HASH_TABLE_FIND(number, table, hash, is_it)                                         \
+	do {                                                                                \
+		size_t at_ = (table)->size ? (size_t)(hash) & ((table)->size - 1) : 0;      \
+                                                                                            \
+		(number) = (table)->size ? (table)->slots[at_] : 0;                         \
+		while ((number) && !(is_it))                                                \
+			(number) = (table)->slots[at_ = (at_ + 1) & ((table)->size - 1)];   \
+	} while (0)
+
+/** Room for `nr` items: returns the index of the first that has to be put; those before it are. */
+size_t hash_table_room(struct hash_table *table, size_t nr);
+
+static inline void hash_table_put(struct hash_table *table, uint64_t hash, uint32_t number)
+{
+	size_t at = (size_t)hash & (table->size - 1);
+
+	while (table->slots[at])
+		at = (at + 1) & (table->size - 1);
+	table->slots[at] = number;
 }
 
 /* --- checksums --- */

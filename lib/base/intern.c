@@ -4,59 +4,35 @@
 #include "base/alloc.h"
 #include "base/std.h"
 
-static size_t hash(const char *text, size_t len)
+static uint64_t hash_text(const char *text, size_t len)
 {
-	uint64_t sum = 1469598103934665603u; /* FNV-1a */
+	uint64_t hash = hash_mix(HASH_MIX_START, text, len);
 
-	for (size_t i = 0; i < len; i++)
-		sum = (sum ^ (unsigned char)text[i]) * 1099511628211u;
-	return (size_t)(sum ^ sum >> 32);
-}
-
-/* Where it is, or belongs. */
-static size_t *slot(const struct intern *intern, const char *text, size_t len)
-{
-	size_t mask = intern->slots_nr - 1;
-
-	for (size_t at = hash(text, len) & mask;; at = (at + 1) & mask) {
-		size_t number = intern->slots[at];
-		const struct intern_item *item = number ? &intern->items[number - 1] : NULL;
-
-		if (!item || (item->len == len && !memcmp(item->text, text, len)))
-			return &intern->slots[at];
-	}
-}
-
-static void grow(struct intern *intern)
-{
-	free(intern->slots);
-	intern->slots_nr = intern->slots_nr ? intern->slots_nr * 2 : 1024;
-	intern->slots = xcalloc(intern->slots_nr, sizeof(*intern->slots));
-	for (size_t i = 0; i < intern->nr; i++)
-		*slot(intern, intern->items[i].text, intern->items[i].len) = i + 1;
+	return hash ^ hash >> 32;
 }
 
 size_t intern_add(struct intern *intern, const char *text, size_t len)
 {
-	size_t *at;
+	const struct intern_item *items = intern->items;
+	uint32_t number;
 
-	if (intern->nr * 2 >= intern->slots_nr)
-		grow(intern);
-	at = slot(intern, text, len);
-	if (!*at) {
-		ALLOC_GROW(intern->items, intern->nr + 1, intern->alloc);
-		intern->items[intern->nr++] = (struct intern_item){
-			arena_memdupz(&intern->arena, text, len), len
-		};
-		*at = intern->nr;
-	}
-	return *at;
+	HASH_TABLE_FIND(number, &intern->table, hash_text(text, len),
+			items[number - 1].len == len && !memcmp(items[number - 1].text, text, len));
+	if (number)
+		return number;
+	ALLOC_GROW(intern->items, intern->nr + 1, intern->alloc);
+	intern->items[intern->nr++] =
+		(struct intern_item){ arena_memdupz(&intern->arena, text, len), len };
+	for (size_t i = hash_table_room(&intern->table, intern->nr); i < intern->nr; i++)
+		hash_table_put(&intern->table, hash_text(intern->items[i].text, intern->items[i].len),
+			       (uint32_t)i + 1);
+	return intern->nr;
 }
 
 void intern_release(struct intern *intern)
 {
 	free(intern->items);
-	free(intern->slots);
+	free(intern->table.slots);
 	arena_release(&intern->arena);
 	memset(intern, 0, sizeof(*intern));
 }

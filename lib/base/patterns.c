@@ -23,7 +23,7 @@ struct patterns {
 };
 
 /* Whatever the locale says. */
-static unsigned char lower(char c)
+static unsigned char to_lower(char c)
 {
 	unsigned char u = (unsigned char)c;
 
@@ -32,7 +32,7 @@ static unsigned char lower(char c)
 
 static bool is_word(char c)
 {
-	return (lower(c) >= 'a' && lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_';
+	return (to_lower(c) >= 'a' && to_lower(c) <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 /* --- compiling --- */
@@ -46,7 +46,7 @@ static bool is_ascii(const char *text)
 }
 
 /* "a.b" as a regular expression that matches only that. */
-static void quote(struct strbuf *out, const char *text)
+static void quote_text(struct strbuf *out, const char *text)
 {
 	for (; *text; text++) {
 		if (strchr("^$.[]*\\", *text))
@@ -55,7 +55,7 @@ static void quote(struct strbuf *out, const char *text)
 	}
 }
 
-static int add(struct patterns *patterns, const char *text, const struct pattern_opts *opts)
+static int add_pattern(struct patterns *patterns, const char *text, const struct pattern_opts *opts)
 {
 	bool fixed = opts->fixed || !text[strcspn(text, "$(*+.?[\\^{|)]}")];
 	int flags = REG_NEWLINE | (opts->ignore_case ? REG_ICASE : 0), rc;
@@ -75,7 +75,7 @@ static int add(struct patterns *patterns, const char *text, const struct pattern
 		return 0;
 	}
 	if (fixed)
-		quote(&expression, text);
+		quote_text(&expression, text);
 	else
 		strbuf_addstr(&expression, text);
 	if (!patterns->locale)
@@ -109,7 +109,7 @@ int patterns_new(struct patterns **out, const struct strlist *texts,
 
 			end = p + strcspn(p, "\n");
 			line = xmemdupz(p, (size_t)(end - p));
-			err = add(patterns, line, opts);
+			err = add_pattern(patterns, line, opts);
 			free(line);
 			p = end + 1;
 		} while (*end && !err);
@@ -150,7 +150,7 @@ static const char *find_text(const struct pattern *pattern, bool ignore_case, co
 	for (last = text + len - pattern->len; text <= last; text++) {
 		size_t i = 0;
 
-		while (i < pattern->len && lower(text[i]) == lower(pattern->text[i]))
+		while (i < pattern->len && to_lower(text[i]) == to_lower(pattern->text[i]))
 			i++;
 		if (i == pattern->len)
 			return text;
@@ -159,8 +159,8 @@ static const char *find_text(const struct pattern *pattern, bool ignore_case, co
 }
 
 /* 1, 0, or an error; `begins`: the text is preceded by a newline, or by nothing. */
-static int find(regmatch_t *out, struct patterns *patterns, const struct pattern *pattern,
-		const char *text, size_t len, bool begins)
+static int find_pattern(regmatch_t *out, struct patterns *patterns, const struct pattern *pattern,
+			const char *text, size_t len, bool begins)
 {
 	const char *found;
 	locale_t before;
@@ -192,7 +192,7 @@ static int find_in_line(regmatch_t *out, struct patterns *patterns, const struct
 			const char *line, size_t len, size_t from)
 {
 	while (from < len || !from) {
-		int found = find(out, patterns, pattern, line + from, len - from, !from);
+		int found = find_pattern(out, patterns, pattern, line + from, len - from, !from);
 		size_t start, end;
 
 		if (found <= 0)
@@ -222,7 +222,8 @@ static int look_ahead(size_t *at, struct patterns *patterns, const char *text, s
 
 	for (size_t i = 0; i < patterns->nr; i++) {
 		regmatch_t match;
-		int found = find(&match, patterns, &patterns->items[i], text + *at, len - *at, true);
+		int found = find_pattern(&match, patterns, &patterns->items[i], text + *at,
+					 len - *at, true);
 
 		if (found < 0)
 			return found;

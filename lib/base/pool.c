@@ -46,7 +46,7 @@ unsigned pool_default_threads(void)
 	return n < 1 ? 1 : n > 16 ? 16 : (unsigned)n;
 }
 
-static void fail(struct pool_queue *queue, int err)
+static void note_failure(struct pool_queue *queue, int err)
 {
 	pthread_mutex_lock(&queue->lock);
 	if (!atomic_load(&queue->failed)) {
@@ -70,14 +70,14 @@ static void run_items(struct worker *worker)
 			return;
 		err = queue->item_fn(i, worker->number, queue->payload);
 		if (err) {
-			fail(queue, err);
+			note_failure(queue, err);
 			return;
 		}
 	}
 }
 
 /* The next item, or NULL when all work is done or something failed. */
-static void *take(struct pool_queue *queue)
+static void *take_item(struct pool_queue *queue)
 {
 	void *item = NULL;
 
@@ -94,7 +94,7 @@ static void *take(struct pool_queue *queue)
 	return item;
 }
 
-static void done(struct pool_queue *queue)
+static void end_item(struct pool_queue *queue)
 {
 	pthread_mutex_lock(&queue->lock);
 	if (!--queue->busy && !queue->nr)
@@ -107,16 +107,16 @@ static void run_queue(struct worker *worker)
 	struct pool_queue *queue = worker->queue;
 	void *item;
 
-	while ((item = take(queue))) {
+	while ((item = take_item(queue))) {
 		int err = queue->work_fn(queue, item, worker->number, queue->payload);
 
 		if (err)
-			fail(queue, err);
-		done(queue);
+			note_failure(queue, err);
+		end_item(queue);
 	}
 }
 
-static void *run(void *arg)
+static void *run_worker(void *arg)
 {
 	struct worker *worker = arg;
 
@@ -139,10 +139,10 @@ static int run_all(struct pool_queue *queue, unsigned threads)
 	/* Fewer threads than requested is slower, not wrong. */
 	for (; started < threads; started++) {
 		workers[started] = (struct worker){ .queue = queue, .number = started };
-		if (pthread_create(&workers[started].thread, NULL, run, &workers[started]))
+		if (pthread_create(&workers[started].thread, NULL, run_worker, &workers[started]))
 			break;
 	}
-	run(&workers[0]);
+	run_worker(&workers[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);
 

@@ -17,7 +17,7 @@ enum {
 };
 
 /* The contents of a file in /proc, up to `size` bytes with the NUL; returns its length or -1. */
-static ssize_t slurp(char *buf, size_t size, const char *root, pid_t pid, const char *name)
+static ssize_t read_proc_file(char *buf, size_t size, const char *root, pid_t pid, const char *name)
 {
 	char *path = xstrfmt("%s/%ld/%s", root, (long)pid, name);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -59,7 +59,7 @@ static int read_stat(struct proc *out, const char *root, pid_t pid)
 
 	memset(out, 0, sizeof(*out));
 	out->pid = pid;
-	if (slurp(text, sizeof(text), root, pid, "stat") < 0)
+	if (read_proc_file(text, sizeof(text), root, pid, "stat") < 0)
 		return ckpt_error_errno("unable to look at process %ld", (long)pid);
 	return parse_stat(out, text);
 }
@@ -73,7 +73,7 @@ int proc_read(struct proc *out, const char *root, pid_t pid)
 	if (err)
 		return err;
 	args = xmalloc(ARGV_SIZE);
-	len = slurp(args, ARGV_SIZE, root, pid, "cmdline");
+	len = read_proc_file(args, ARGV_SIZE, root, pid, "cmdline");
 	for (ssize_t at = 0; at < len; at += (ssize_t)strlen(args + at) + 1)
 		strlist_add(&out->argv, args + at);
 	free(args);
@@ -194,7 +194,7 @@ static bool is_plain_word(const char *word)
 }
 
 /* The command line up to its first plain word, the command: what follows may be long, or private. */
-static void describe(struct strbuf *out, const struct proc *proc)
+static void add_command_line(struct strbuf *out, const struct proc *proc)
 {
 	size_t begin = out->len;
 
@@ -227,7 +227,7 @@ char *proc_lock_holder(const char *root, int fd)
 	strbuf_addf(&text, "process %ld", (long)pid);
 	if (!proc_read(&proc, root, pid)) {
 		strbuf_addstr(&text, " (");
-		describe(&text, &proc);
+		add_command_line(&text, &proc);
 		strbuf_addch(&text, ')');
 	}
 	proc_release(&proc);

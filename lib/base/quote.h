@@ -49,7 +49,7 @@ bool utf8_control(const char *s, size_t sequence);
 /**
  * Append `s` for a terminal, which must not obey control characters from
  * others: invalid bytes become U+FFFD, and control characters that are not
- * among `kept` become `instead`.
+ * among `kept` (NULL: all of them) become `instead`.
  */
 void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *kept, char instead);
 

@@ -105,8 +105,8 @@ static pid_t fork_with_pipe(int pipefd[2], const char *name)
 }
 
 /* `in` is what it reads; -1: nothing. */
-static int capture(struct strbuf *out, int in, const struct spawn_opts *opts,
-		   const char *const argv[])
+static int run_captured(struct strbuf *out, int in, const struct spawn_opts *opts,
+			const char *const argv[])
 {
 	int pipefd[2], status;
 	bool stopped = false;
@@ -158,7 +158,7 @@ int spawn_capture(struct strbuf *out, const char *dir, const char *const argv[])
 {
 	const struct spawn_opts opts = { .dir = dir };
 
-	return capture(out, -1, &opts, argv);
+	return run_captured(out, -1, &opts, argv);
 }
 
 int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *const argv[])
@@ -166,13 +166,13 @@ int spawn_run(struct strbuf *out, const struct spawn_opts *opts, const char *con
 	int fd, err;
 
 	if (!opts->input)
-		return capture(out, -1, opts, argv);
+		return run_captured(out, -1, opts, argv);
 	/* A file in memory rather than a pipe: it need not be written while it is read. */
 	fd = memfd_create("input", MFD_CLOEXEC);
 	if (fd < 0 || fs_write_all(fd, opts->input, opts->input_len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		err = ckpt_error_errno("unable to store the input of '%s'", argv[0]);
 	else
-		err = capture(out, fd, opts, argv);
+		err = run_captured(out, fd, opts, argv);
 	fs_close(fd);
 	return err;
 }

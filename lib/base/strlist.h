@@ -3,6 +3,7 @@
 #define CKPT_BASE_STRLIST_H
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/std.h"
 
 /** A list of C strings that it owns. Start with STRLIST_INIT. */
@@ -50,8 +51,7 @@ struct intern {
 		size_t len;
 	} *items; /**< of number n: items[n - 1] */
 	size_t nr, alloc;
-	size_t *slots; /**< numbers, at a position given by the bytes; 0: free */
-	size_t slots_nr; /**< a power of two */
+	struct hash_table table;
 	struct arena arena;
 };
 

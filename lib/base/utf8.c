@@ -45,21 +45,6 @@ bool utf8_valid(const char *s, size_t len)
 	return true;
 }
 
-void utf8_sanitize(struct strbuf *out, const char *s, size_t len)
-{
-	while (len) {
-		size_t n = utf8_sequence(s, len);
-
-		if (n)
-			strbuf_add(out, s, n);
-		else
-			strbuf_addstr(out, "\xef\xbf\xbd");
-		n = n ? n : 1;
-		s += n;
-		len -= n;
-	}
-}
-
 bool utf8_control(const char *s, size_t sequence)
 {
 	unsigned char c = (unsigned char)s[0];
@@ -76,7 +61,7 @@ void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *k
 
 		if (!n)
 			strbuf_addstr(out, "\xef\xbf\xbd");
-		else if (utf8_control(s, n) && !(*s && strchr(kept, *s)))
+		else if (kept && utf8_control(s, n) && !(*s && strchr(kept, *s)))
 			strbuf_addch(out, instead);
 		else
 			strbuf_add(out, s, n);
@@ -84,4 +69,9 @@ void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *k
 		s += n;
 		len -= n;
 	}
+}
+
+void utf8_sanitize(struct strbuf *out, const char *s, size_t len)
+{
+	utf8_printable(out, s, len, NULL, 0);
 }

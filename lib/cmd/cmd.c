@@ -125,8 +125,8 @@ int cmd_session_open(struct session *out, unsigned flags)
 		report_message("warning", text);
 		free(text);
 	}
-	if (out->hint && (!opt_common.quiet || !report_speaks()))
-		report_message("warning", out->hint);
+	if (out->elsewhere && (!opt_common.quiet || !report_speaks()))
+		report_message("warning", out->elsewhere);
 	if (out->store && journal_is_left(out->store))
 		report_message("warning",
 			       "a restore was interrupted; 'git checkpoint restore --continue' "

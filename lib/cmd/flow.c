@@ -23,7 +23,7 @@ static void offer_phases(struct complete *complete, const struct flow *flow)
 }
 
 /* Of the workflow in progress. */
-static bool offer(struct complete *complete, const char *what)
+static bool offer_names(struct complete *complete, const char *what)
 {
 	bool is_phase = !strcmp(what, "<phase>");
 	const struct session *session;
@@ -89,9 +89,8 @@ static int split_names(struct strlist *out, const struct strlist *typed, const c
 			strbuf_add(&name, p, len);
 			strbuf_trim(&name);
 			problem = flow_name_problem(name.buf);
-			for (size_t k = 0; k < out->nr && !problem; k++)
-				if (!strcmp(out->items[k], name.buf))
-					problem = "is listed twice";
+			if (!problem && strlist_has(out, name.buf))
+				problem = "is listed twice";
 			if (problem) {
 				int err =
 					ckpt_error_set(CKPT_EUSAGE, "option '%s': the name '%s' %s",
@@ -112,17 +111,12 @@ static int split_names(struct strlist *out, const struct strlist *typed, const c
 
 static int check_names(const struct strlist *all, const struct strlist *some)
 {
-	for (size_t i = 0; i < some->nr; i++) {
-		size_t k = 0;
-
-		while (k < all->nr && strcmp(all->items[k], some->items[i]))
-			k++;
-		if (k == all->nr)
+	for (size_t i = 0; i < some->nr; i++)
+		if (!strlist_has(all, some->items[i]))
 			return ckpt_error_set(CKPT_EUSAGE,
 					      "option '--approve': '%s' is not one of the "
 					      "phases",
 					      some->items[i]);
-	}
 	return 0;
 }
 
@@ -147,7 +141,8 @@ static int parse_outputs(struct strlist *out, const struct session *session)
 
 /* ---- one function per subcommand; arguments after its name ---- */
 
-static int show(int err, struct flow_result *result, int (*print)(const struct flow_result *))
+static int show_result(int err, struct flow_result *result,
+		       int (*print)(const struct flow_result *))
 {
 	progress_clear();
 	if (err)
@@ -177,7 +172,7 @@ static int do_start(struct session *session, const struct strlist *args)
 	if (!err)
 		err = check_names(&all, &some);
 	if (!err)
-		err = show(flow_start(&result, session, &opts), &result, show_flow_started);
+		err = show_result(flow_start(&result, session, &opts), &result, show_flow_started);
 	strlist_release(&all);
 	strlist_release(&some);
 	return err;
@@ -199,7 +194,7 @@ static int do_phase(struct session *session, const struct strlist *args)
 	int err = parse_outputs(&paths, session);
 
 	if (!err)
-		err = show(flow_phase(&result, session, &opts), &result, show_flow_moved);
+		err = show_result(flow_phase(&result, session, &opts), &result, show_flow_moved);
 	strlist_release(&paths);
 	return err;
 }
@@ -208,7 +203,8 @@ static int do_approve(struct session *session, const struct strlist *args)
 {
 	struct flow_result result;
 
-	return show(flow_approve(&result, session, args->items[0]), &result, show_flow_approved);
+	return show_result(flow_approve(&result, session, args->items[0]), &result,
+			   show_flow_approved);
 }
 
 static int do_task(struct session *session, const struct strlist *args)
@@ -225,8 +221,8 @@ static int do_task(struct session *session, const struct strlist *args)
 	if (!err)
 		err = parse_outputs(&paths, session);
 	if (!err)
-		err = show(flow_task(&result, session, id, wanted, &paths), &result,
-			   show_flow_task);
+		err = show_result(flow_task(&result, session, id, wanted, &paths), &result,
+				  show_flow_task);
 	strlist_release(&paths);
 	return err;
 }
@@ -272,7 +268,7 @@ static int do_status(struct session *session, const struct strlist *args)
 
 	(void)args;
 	return err == CKPT_ENOTFOUND ? show_flow_status(NULL)
-				     : show(err, &result, show_flow_status);
+				     : show_result(err, &result, show_flow_status);
 }
 
 static int do_archive(struct session *session, const struct strlist *args)
@@ -282,7 +278,7 @@ static int do_archive(struct session *session, const struct strlist *args)
 
 	(void)args;
 	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
-				     : show(err, &result, show_flow_archived);
+				     : show_result(err, &result, show_flow_archived);
 }
 
 static int do_unarchive(struct session *session, const struct strlist *args)
@@ -291,7 +287,7 @@ static int do_unarchive(struct session *session, const struct strlist *args)
 	int err = flow_unarchive(&result, session, args->nr ? args->items[0] : NULL);
 
 	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
-				     : show(err, &result, show_flow_unarchived);
+				     : show_result(err, &result, show_flow_unarchived);
 }
 
 static int do_list(struct session *session, const struct strlist *args)
@@ -344,19 +340,19 @@ static const struct opt_spec subcommands[] = {
 	  .summary = "start or end a phase",
 	  .options = phase_options,
 	  .args = OPT_ARGS({ { "<phase>" }, 1, 1 }, { { "start", "complete", "fail" }, 1, 1 }),
-	  .offer = offer,
+	  .offer = offer_names,
 	  .run = do_phase },
 	{ .command = "flow approve",
 	  .summary = "let the next phase begin",
 	  .args = OPT_ARGS({ { "<phase>" }, 1, 1 }),
-	  .offer = offer,
+	  .offer = offer_names,
 	  .run = do_approve },
 	{ .command = "flow task",
 	  .summary = "record how far a task is",
 	  .options = task_options,
 	  .args = OPT_ARGS({ { "<id>" }, 1, 1 },
 			   { { "pending", "running", "complete", "failed" }, 1, 1 }),
-	  .offer = offer,
+	  .offer = offer_names,
 	  .run = do_task },
 	{ .command = "flow resume",
 	  .summary = "find out what to do next",

@@ -173,7 +173,7 @@ static int open_sink(struct run *run)
 	int err = 0;
 
 	run->to_stdout = opt_common.json;
-	/* Failures are reported by fail(), so that there is one answer, in one place. */
+	/* Failures are reported by fail_run(), so that there is one answer, in one place. */
 	opt_common.json = false;
 	if (json_file)
 		err = aim_at_file(&run->sink, json_file);

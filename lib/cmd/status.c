@@ -51,8 +51,8 @@ static void print_verdict(const struct status *status, const struct session *ses
 	case STATUS_NOTHING:
 		/* Those whose checkpoints are elsewhere were already told what to do first. */
 		report_text("no files are saved%s\n",
-			    session->hint ? " for this folder"
-					  : "; 'git checkpoint save' saves them");
+			    session->elsewhere ? " for this folder"
+					       : "; 'git checkpoint save' saves them");
 		break;
 	case STATUS_SCOPE:
 		report_text("only some paths are saved; 'git checkpoint save' saves all\n");

@@ -49,7 +49,7 @@ static int run_at(const char *home)
 	return chdir("/") < 0 ? ckpt_error_errno("unable to change to '/'") : watch_run(home);
 }
 
-static int run(struct session *session, const struct strlist *args)
+static int do_run(struct session *session, const struct strlist *args)
 {
 	(void)session;
 	(void)args;
@@ -89,7 +89,7 @@ static int start_at(const char *home)
 	return tell_state(home, true, "Watching");
 }
 
-static int start(struct session *session, const struct strlist *args)
+static int do_start(struct session *session, const struct strlist *args)
 {
 	(void)session;
 	(void)args;
@@ -112,7 +112,7 @@ static int stop_at(const char *home)
 	return tell_state(home, false, "Stopped; the directories stay registered");
 }
 
-static int stop(struct session *session, const struct strlist *args)
+static int do_stop(struct session *session, const struct strlist *args)
 {
 	(void)session;
 	(void)args;
@@ -122,7 +122,7 @@ static int stop(struct session *session, const struct strlist *args)
 /* --- add and remove --- */
 
 /* Tell the process, if it runs, that the registry changed. */
-static bool reload(const char *home)
+static bool reload_registry(const char *home)
 {
 	json_t *answer = NULL;
 	int err = watch_tell(&answer, home, "reload", PATIENCE);
@@ -177,7 +177,7 @@ static int save_first(struct session *session)
 	return err;
 }
 
-static int add(struct session *session, const struct strlist *args)
+static int do_add(struct session *session, const struct strlist *args)
 {
 	const char *dir = args->nr ? args->items[0] : ".";
 	bool changed = false;
@@ -193,7 +193,7 @@ static int add(struct session *session, const struct strlist *args)
 		err = watch_registry_change(&changed, session->home, session->worktree, true);
 	if (err)
 		return err;
-	return tell_change(session->worktree, changed, true, reload(session->home));
+	return tell_change(session->worktree, changed, true, reload_registry(session->home));
 }
 
 /* What `add` would register for a directory that is there: the worktree, or a parent. */
@@ -270,7 +270,7 @@ static int find_registered(char **out, const char *home, const char *dir)
 	return err;
 }
 
-static int removed(struct session *session, const struct strlist *args)
+static int do_remove(struct session *session, const struct strlist *args)
 {
 	char *home = NULL, *root = NULL;
 	int err = store_home(&home), status = EXIT_DONE;
@@ -282,7 +282,7 @@ static int removed(struct session *session, const struct strlist *args)
 	if (!err)
 		err = watch_registry_change(&changed, home, root, false);
 	if (!err)
-		status = tell_change(root, changed, false, reload(home));
+		status = tell_change(root, changed, false, reload_registry(home));
 	free(root);
 	free(home);
 	return err ? err : status;
@@ -359,7 +359,7 @@ static int show_at(const char *home)
 	return err ? err : status;
 }
 
-static int show(struct session *session, const struct strlist *args)
+static int do_status(struct session *session, const struct strlist *args)
 {
 	(void)session;
 	(void)args;
@@ -372,29 +372,26 @@ static const struct opt_spec subs[] = {
 	{ .command = "watch start",
 	  .summary = "start watching in the background",
 	  .alone = true,
-	  .run = start },
-	{ .command = "watch stop",
-	  .summary = "stop watching",
-	  .alone = true,
-	  .run = stop },
+	  .run = do_start },
+	{ .command = "watch stop", .summary = "stop watching", .alone = true, .run = do_stop },
 	{ .command = "watch status",
 	  .summary = "show what is watched, and when it was saved",
 	  .alone = true,
-	  .run = show },
+	  .run = do_status },
 	{ .command = "watch add",
 	  .summary = "register a directory, and save it",
 	  .args = DIRECTORY,
 	  .alone = true,
-	  .run = add },
+	  .run = do_add },
 	{ .command = "watch remove",
 	  .summary = "take a directory off the list; its checkpoints stay",
 	  .args = DIRECTORY,
 	  .alone = true,
-	  .run = removed },
+	  .run = do_remove },
 	{ .command = "watch run",
 	  .summary = "watch in the foreground",
 	  .alone = true,
-	  .run = run },
+	  .run = do_run },
 	{ NULL },
 };
 

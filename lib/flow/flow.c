@@ -134,8 +134,8 @@ static int check_free(const struct flow *live, int read, bool fresh)
 	return 0;
 }
 
-static int begin(struct flow_result *out, struct session *session,
-		 const struct flow_start_opts *opts)
+static int begin_workflow(struct flow_result *out, struct session *session,
+			  const struct flow_start_opts *opts)
 {
 	struct flow_plan *plan = &out->flow.plan;
 
@@ -158,7 +158,7 @@ static int start_locked(struct flow_result *out, struct session *session,
 		return read;
 	err = check_free(&live, read, opts->fresh);
 	if (!err)
-		err = begin(out, session, opts);
+		err = begin_workflow(out, session, opts);
 	if (!err && read != CKPT_ENOTFOUND)
 		err = flow_put_away(out, session, read ? NULL : &live);
 	if (!err)

@@ -23,7 +23,7 @@ struct outlook {
 	struct snapshot *snapshot; /* NULL: nothing will be brought back */
 };
 
-static bool exists(const char *path, void *payload)
+static bool output_exists(const char *path, void *payload)
 {
 	struct outlook *outlook = payload;
 	struct wt_entry *entry = NULL;
@@ -33,7 +33,7 @@ static bool exists(const char *path, void *payload)
 	return outlook->snapshot && !snapshot_find(&entry, outlook->snapshot, path) && entry;
 }
 
-static int distrust(struct flow_resumed *out, struct session *session)
+static int archive_corrupt(struct flow_resumed *out, struct session *session)
 {
 	out->outcome = FLOW_DISTRUST;
 	out->why = xstrdup(ckpt_error_last());
@@ -41,7 +41,7 @@ static int distrust(struct flow_resumed *out, struct session *session)
 }
 
 /* The state is as good as before: with the output back, or with older files, it goes on. */
-static int lacks(struct flow_resumed *out, bool restoring)
+static int set_lacks(struct flow_resumed *out, bool restoring)
 {
 	const char *way =
 		restoring ? "the checkpoint of the last complete phase does not have it either"
@@ -96,14 +96,14 @@ static void add_warnings(struct flow_resumed *out, struct session *session,
  * Read, check and decide, with the lock held. The state in `out` may be changed, but is not
  * written.
  */
-static int decide(struct flow_resumed *out, struct session *session, bool *restoring,
-		  const struct flow_resume_opts *opts)
+static int decide_locked(struct flow_resumed *out, struct session *session, bool *restoring,
+			 const struct flow_resume_opts *opts)
 {
 	struct outlook outlook = { .session = session };
 	struct flow_facts facts = {
 		.now = clock_now(),
 		.stale_after = session->settings.flow_stale_after,
-		.exists = exists,
+		.exists = output_exists,
 		.payload = &outlook,
 	};
 	struct flow *flow = &out->base.flow;
@@ -115,7 +115,7 @@ static int decide(struct flow_resumed *out, struct session *session, bool *resto
 	if (err == CKPT_ENOTFOUND)
 		return 0;
 	if (err)
-		return err == CKPT_ECORRUPT ? distrust(out, session) : err;
+		return err == CKPT_ECORRUPT ? archive_corrupt(out, session) : err;
 	facts.restoring =
 		opts->restore && flow->state.done.nr && !flow_finished(&flow->state, &flow->plan);
 	if (facts.restoring)
@@ -123,9 +123,9 @@ static int decide(struct flow_resumed *out, struct session *session, bool *resto
 	if (!err) {
 		err = flow_check(&flow->state, &flow->plan, &facts);
 		if (err == CKPT_ENOTFOUND) {
-			err = lacks(out, facts.restoring);
+			err = set_lacks(out, facts.restoring);
 		} else if (err) {
-			err = distrust(out, session);
+			err = archive_corrupt(out, session);
 		} else {
 			out->outcome =
 				flow_finished(&flow->state, &flow->plan) ? FLOW_OVER : FLOW_GOES_ON;
@@ -152,7 +152,8 @@ struct rewind {
 };
 
 /* Replace phase.json, if it is still what was read. */
-static int swap(struct session *session, const struct strbuf *from, const struct strbuf *to)
+static int replace_state(struct session *session, const struct strbuf *from,
+			 const struct strbuf *to)
 {
 	struct flow now;
 	int err = flow_lock(session), read;
@@ -185,12 +186,13 @@ static int rewind_tasks(struct rewind *rewind)
 	strbuf_add(&rewind->before, flow->text.buf, flow->text.len);
 	strbuf_reset(&flow->text);
 	flow_state_print(&flow->text, &flow->state);
-	err = swap(rewind->session, &rewind->before, &flow->text);
+	err = replace_state(rewind->session, &rewind->before, &flow->text);
 	rewind->written = !err;
 	return err;
 }
 
-static int agree(const struct restore_result *preview, struct session *session, void *payload)
+static int confirm_restore(const struct restore_result *preview, struct session *session,
+			   void *payload)
 {
 	struct rewind *rewind = payload;
 	int err = rewind->opts->confirm(preview, session, &rewind->out->target);
@@ -210,7 +212,7 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 		.reason = "flow resume",
 		.paths = &whole,
 		.kept = opts->kept,
-		.confirm = opts->confirm ? agree : NULL,
+		.confirm = opts->confirm ? confirm_restore : NULL,
 		.payload = &rewind,
 		.progress = opts->progress,
 	};
@@ -225,7 +227,7 @@ static int restore_files(struct flow_resumed *out, struct session *session,
 	if (err && rewind.written && !journal_exists(session->store)) {
 		char *kept = ckpt_error_keep();
 
-		(void)swap(session, &out->base.flow.text, &rewind.before);
+		(void)replace_state(session, &out->base.flow.text, &rewind.before);
 		ckpt_error_put_back(err, kept);
 	}
 	strbuf_release(&rewind.before);
@@ -247,7 +249,7 @@ int flow_resume(struct flow_resumed *out, struct session *session,
 	err = flow_lock(session);
 	if (err)
 		return err;
-	err = decide(out, session, &restoring, opts);
+	err = decide_locked(out, session, &restoring, opts);
 	if (!err && out->outcome == FLOW_GOES_ON && !restoring && out->decision.changed)
 		err = flow_files_write(&out->base.flow, session->store);
 	err = flow_close(&out->base, session, err);

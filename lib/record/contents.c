@@ -15,30 +15,20 @@ struct contents_item {
 	uint64_t size;
 };
 
-/* Names are hashes: their first bytes are well distributed. */
-static uint32_t *slot(const struct contents_known *known, const struct oid *oid)
+static const struct contents_item *find_item(const struct contents_known *known,
+					     const struct oid *oid)
 {
-	size_t mask = known->slots_nr - 1, at;
+	uint32_t number = 0;
 
-	memcpy(&at, oid->id, sizeof(at));
-	for (at &= mask;; at = (at + 1) & mask) {
-		uint32_t *found = &known->slots[at];
-
-		if (!*found || oid_equal(&known->items[*found - 1].oid, oid))
-			return found;
-	}
-}
-
-static const struct contents_item *find(const struct contents_known *known, const struct oid *oid)
-{
-	uint32_t *at = known && known->slots_nr ? slot(known, oid) : NULL;
-
-	return at && *at ? &known->items[*at - 1] : NULL;
+	if (known)
+		HASH_TABLE_FIND(number, &known->table, oid_hash(oid),
+				oid_equal(&known->items[number - 1].oid, oid));
+	return number ? &known->items[number - 1] : NULL;
 }
 
 static bool recall(struct wt_entry *entry, const struct contents_known *known)
 {
-	const struct contents_item *item = find(known, &entry->oid);
+	const struct contents_item *item = find_item(known, &entry->oid);
 
 	if (!item)
 		return false;
@@ -48,36 +38,23 @@ static bool recall(struct wt_entry *entry, const struct contents_known *known)
 	return true;
 }
 
-static void grow(struct contents_known *known)
-{
-	known->slots_nr = known->slots_nr ? known->slots_nr * 2 : 1024;
-	free(known->slots);
-	known->slots = xcalloc(known->slots_nr, sizeof(*known->slots));
-	for (size_t i = 0; i < known->nr; i++)
-		*slot(known, &known->items[i].oid) = (uint32_t)i + 1;
-}
-
 static void remember(struct contents_known *known, const struct oid *oid,
 		     const unsigned char sha256[SHA256_SIZE], uint64_t size)
 {
-	uint32_t *at;
-
-	if (known->nr * 2 >= known->slots_nr)
-		grow(known);
-	at = slot(known, oid);
-	if (*at || known->nr == UINT32_MAX)
+	if (find_item(known, oid) || known->nr == UINT32_MAX)
 		return;
 	ALLOC_GROW(known->items, known->nr + 1, known->alloc);
 	known->items[known->nr].oid = *oid;
 	known->items[known->nr].size = size;
-	memcpy(known->items[known->nr].sha256, sha256, SHA256_SIZE);
-	*at = (uint32_t)++known->nr;
+	memcpy(known->items[known->nr++].sha256, sha256, SHA256_SIZE);
+	for (size_t i = hash_table_room(&known->table, known->nr); i < known->nr; i++)
+		hash_table_put(&known->table, oid_hash(&known->items[i].oid), (uint32_t)i + 1);
 }
 
 void contents_known_release(struct contents_known *known)
 {
 	free(known->items);
-	free(known->slots);
+	free(known->table.slots);
 	memset(known, 0, sizeof(*known));
 }
 
@@ -112,7 +89,7 @@ static bool recall_dir(struct wt_dir *dir, const struct snapshot *snapshot,
 	if (!dirs || dir->loaded || snapshot->loaded)
 		return false;
 	dir_key(&key, snapshot, dir);
-	item = find(dirs, &key);
+	item = find_item(dirs, &key);
 	if (item) {
 		memcpy(dir->sha256, item->sha256, SHA256_SIZE);
 		dir->hashed = true;

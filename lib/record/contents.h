@@ -16,8 +16,7 @@ struct strlist;
 struct contents_known {
 	struct contents_item *items;
 	size_t nr, alloc;
-	uint32_t *slots;  /**< 1 + index of an item, at a position given by its name; 0: free */
-	size_t slots_nr;  /**< a power of two */
+	struct hash_table table;
 };
 
 void contents_known_release(struct contents_known *known);

@@ -135,7 +135,7 @@ static bool look_after(int *status, pid_t pid, bool asked_to_stop)
 }
 
 /* Wait for the command, and pass on what is sent to us meanwhile; true if something was. */
-static bool attend(int *status, pid_t pid, const sigset_t *waited)
+static bool attend_child(int *status, pid_t pid, const sigset_t *waited)
 {
 	bool told = false, asked_to_stop = false;
 
@@ -173,8 +173,8 @@ static void drop_echoes(const sigset_t *waited, bool told)
 		;
 }
 
-static int start(pid_t *pid_out, int *error_out, char *const argv[], const char *dir,
-		 unsigned flags, const struct signals *signals)
+static int start_child(pid_t *pid_out, int *error_out, char *const argv[], const char *dir,
+		       unsigned flags, const struct signals *signals)
 {
 	int pipefd[2];
 	ssize_t got;
@@ -211,9 +211,9 @@ int run_child(struct run_child *out, char *const argv[], const char *dir, unsign
 	/* Up to here a signal was for us; from here on it is for the command. */
 	err = cancel_check();
 	if (!err)
-		err = start(&pid, &out->error, argv, dir, flags, &signals);
+		err = start_child(&pid, &out->error, argv, dir, flags, &signals);
 	if (!err) {
-		bool told = attend(&status, pid, &signals.waited);
+		bool told = attend_child(&status, pid, &signals.waited);
 
 		drop_echoes(&signals.waited, told);
 		out->started = !out->error;

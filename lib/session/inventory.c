@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/inventory.h"
+#include "session/session.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -195,7 +195,8 @@ static void look_at_worktree(struct inventory_item *item, const struct store *st
 					item->key);
 }
 
-static void look(struct inventory_item *item, int homefd, const char *home, const char *name)
+static void look_at_store(struct inventory_item *item, int homefd, const char *home,
+			  const char *name)
 {
 	struct store *store = NULL;
 
@@ -305,7 +306,7 @@ int inventory_read(struct inventory_list *out, const char *home, const char *cwd
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < names.nr && !err; i++) {
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		look(&out->items[out->nr], homefd, home, names.items[i]);
+		look_at_store(&out->items[out->nr], homefd, home, names.items[i]);
 		look_for_move(&out->items[out->nr++], &here);
 	}
 	if (out->nr)
@@ -405,7 +406,7 @@ int inventory_find(struct store **out, const char *home, const char *cwd, const 
 	return err;
 }
 
-/* --- the hint --- */
+/* --- under another path --- */
 
 void inventory_relink_command(struct strbuf *out, const char *key, const char *path, bool force)
 {
@@ -434,21 +435,21 @@ bool inventory_way_back(struct strbuf *out, const struct inventory_item *item)
 	return true;
 }
 
-static bool hint_at(struct strbuf *out, const char *home, const char *key, const char *dir,
-		    bool above)
+static bool add_if_moved(struct strbuf *out, const char *home, const char *key, const char *dir,
+			 bool above)
 {
 	struct ref_list refs = { 0 };
 	struct identity recorded;
 	struct store *store;
 	char *found = NULL;
-	bool hint;
+	bool moved;
 
 	if (inventory_open(&store, home, key))
 		return false;
 	if (*store->worktree && !identity_read(&recorded, store->dirfd))
 		found = inventory_moved_to(&recorded, store->worktree, dir, above);
-	hint = found && !refs_list(&refs, store) && refs.nr;
-	if (hint) {
+	moved = found && !refs_list(&refs, store) && refs.nr;
+	if (moved) {
 		strbuf_addstr(out, "checkpoints of this folder are kept under its old path '");
 		quote_path(out, store->worktree);
 		strbuf_addstr(out, "'; to adopt them: ");
@@ -457,17 +458,17 @@ static bool hint_at(struct strbuf *out, const char *home, const char *key, const
 	refs_release(&refs);
 	free(found);
 	store_close(store);
-	return hint;
+	return moved;
 }
 
-bool inventory_hint(struct strbuf *out, const char *home, const char *dir, bool above)
+bool inventory_elsewhere(struct strbuf *out, const char *home, const char *dir, bool above)
 {
 	struct strlist names = STRLIST_INIT;
 	bool found = false;
 
 	if (!read_names(&names, home, false))
 		for (size_t i = 0; i < names.nr && !found; i++)
-			found = hint_at(out, home, names.items[i], dir, above);
+			found = add_if_moved(out, home, names.items[i], dir, above);
 	strlist_release(&names);
 	return found;
 }

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "session/inventory.h"
 #include "store/store.h"
 #include "turns/turns.h"
 
@@ -54,16 +53,16 @@ static int find_worktree(struct session *session)
 static int no_store(struct session *session, unsigned flags)
 {
 	char *kept = ckpt_error_keep();
-	struct strbuf hint = STRBUF_INIT;
+	struct strbuf elsewhere = STRBUF_INIT;
 	int err;
 
-	if (inventory_hint(&hint, session->home, session->worktree, !session->repo))
-		session->hint = strbuf_detach(&hint, NULL);
-	strbuf_release(&hint);
+	if (inventory_elsewhere(&elsewhere, session->home, session->worktree, !session->repo))
+		session->elsewhere = strbuf_detach(&elsewhere, NULL);
+	strbuf_release(&elsewhere);
 	err = ckpt_error_put_back(CKPT_ENOTFOUND, kept);
-	if (flags & SESSION_STORE && session->hint)
+	if (flags & SESSION_STORE && session->elsewhere)
 		ckpt_error_set(err, "no checkpoints of '%s' yet; %s", session->worktree,
-			       session->hint);
+			       session->elsewhere);
 	return flags & SESSION_STORE ? err : 0;
 }
 
@@ -139,7 +138,7 @@ void session_close(struct session *session)
 	gitconfig_close(session->gitconfig);
 	store_close(session->store);
 	repo_free(session->repo);
-	free(session->hint);
+	free(session->elsewhere);
 	free(session->worktree);
 	free(session->home);
 	free(session->cwd);

@@ -8,7 +8,7 @@
 
 /*
  * A value from any source goes the same way: its row of the table is found,
- * and assign() sets the field and records the origin. The sources differ only
+ * and assign_value() sets the field and records the origin. The sources differ only
  * in how they name a place.
  */
 
@@ -25,8 +25,8 @@ static void note_origin(struct ckpt_settings *settings, unsigned index, const ch
 	*slot = joined;
 }
 
-static int assign(struct ckpt_settings *settings, unsigned index, const char *value,
-		  const char *origin)
+static int assign_value(struct ckpt_settings *settings, unsigned index, const char *value,
+			const char *origin)
 {
 	struct strbuf shown = STRBUF_INIT;
 	int err = 0;
@@ -89,7 +89,7 @@ static int take_from_file(const char *section, const char *key, const char *valu
 			     "%s: '%s' runs a command and is ignored: %s", origin,
 			     setting_table[index].key, context->distrust);
 	else if (index >= 0)
-		err = assign(context->settings, (unsigned)index, value, origin);
+		err = assign_value(context->settings, (unsigned)index, value, origin);
 	else if (!is_known_section(section))
 		warn_unknown(context->settings, origin, section, key);
 	free(origin);
@@ -155,7 +155,7 @@ static int take_from_git(const char *key, const char *value, enum gitconfig_leve
 	else if (setting_table[index].runs_command)
 		warn_command(context->settings, origin, (unsigned)index);
 	else
-		err = assign(context->settings, (unsigned)index, value, origin);
+		err = assign_value(context->settings, (unsigned)index, value, origin);
 	free(origin);
 	return err;
 }
@@ -204,7 +204,7 @@ static int load_environment(struct ckpt_settings *settings)
 		if (setting_table[i].runs_command)
 			warn_command(settings, name.buf, i);
 		else
-			err = assign(settings, i, value, name.buf);
+			err = assign_value(settings, i, value, name.buf);
 	}
 	strbuf_release(&name);
 	return err;

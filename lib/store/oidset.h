@@ -8,8 +8,7 @@
 struct oidset {
 	struct oid *items; /**< in the order in which they were added */
 	size_t nr, alloc;
-	uint32_t *slots; /**< index into items, plus one */
-	size_t slots_nr; /**< a power of two */
+	struct hash_table table;
 };
 
 /** True if it was not in the set before. */

@@ -60,8 +60,8 @@ struct rules {
 	size_t lists_nr, lists_alloc;
 };
 
-static struct exclude_list *parse(struct rules *rules, const char *text, size_t len,
-				  const char *base, int tag)
+static struct exclude_list *parse_patterns(struct rules *rules, const char *text, size_t len,
+					   const char *base, int tag)
 {
 	struct exclude_list *list = exclude_list_new(text, len, base, tag, rules->ignore_case);
 
@@ -72,7 +72,7 @@ static struct exclude_list *parse(struct rules *rules, const char *text, size_t 
 	return list;
 }
 
-static void warn(struct rules *rules, const char *what)
+static void add_warning(struct rules *rules, const char *what)
 {
 	pthread_mutex_lock(&rules->lock);
 	strlist_addf(&rules->warnings, "%s: %s", what, ckpt_error_last());
@@ -85,7 +85,7 @@ static void read_rules(struct strbuf *out, struct rules *rules, const char *path
 	int err = fs_read_linked(out, path);
 
 	if (err && err != CKPT_ENOTFOUND)
-		warn(rules, "ignore rules left unread");
+		add_warning(rules, "ignore rules left unread");
 }
 
 static void read_info(struct strbuf *out, struct rules *rules, const struct repo *repo)
@@ -146,7 +146,7 @@ static struct exclude_list *parse_base(struct rules *rules, const char *own,
 		strbuf_add(&all, text->buf, text->len);
 	add_lines(&all, more);
 	rules->fingerprint = hash_mix(rules->fingerprint, all.buf, all.len);
-	list = parse(rules, all.buf, all.len, "", tag);
+	list = parse_patterns(rules, all.buf, all.len, "", tag);
 	strbuf_release(&all);
 	return list;
 }
@@ -238,7 +238,7 @@ struct rules_dir rules_begin(const struct rules *rules)
 				   .fingerprint = rules->fingerprint };
 }
 
-static void push(struct rules_dir *dir, struct arena *arena, const struct exclude_list *list)
+static void push_list(struct rules_dir *dir, struct arena *arena, const struct exclude_list *list)
 {
 	struct exclude_chain *link;
 
@@ -254,12 +254,12 @@ static const struct exclude_list *enter_text(struct rules_dir *dir, struct rules
 					     struct arena *arena, const char *path,
 					     const char *text, size_t len)
 {
-	const struct exclude_list *list = parse(rules, text, len, path, TAG_PROJECT);
+	const struct exclude_list *list = parse_patterns(rules, text, len, path, TAG_PROJECT);
 
 	/* Patterns with a slash mean something else where the file is elsewhere. */
 	dir->fingerprint = hash_mix(dir->fingerprint, path, strlen(path));
 	dir->fingerprint = hash_mix(dir->fingerprint, text, len);
-	push(dir, arena, list);
+	push_list(dir, arena, list);
 	return list;
 }
 
@@ -322,7 +322,8 @@ static const struct gitindex *index_of(struct rules_tracked *tracked)
 
 		tracked->loaded = true;
 		if (gitindex_open(&tracked->index, repo->worktree, repo->gitdir, repo->sha256)) {
-			warn(tracked->rules, "files that are both tracked and ignored are left out");
+			add_warning(tracked->rules,
+				    "files that are both tracked and ignored are left out");
 			atomic_store(&tracked->rules->lacks_index, true);
 		}
 	}
@@ -380,7 +381,8 @@ static bool was_captured(const struct statcache_dir *dir, const char *path)
  * that are tracked were captured. Other directories may have had tracked files that were missing.
  * False: not known.
  */
-static bool recall(bool *tracked, const struct rules_before *before, const char *path, bool is_dir)
+static bool recall_verdict(bool *tracked, const struct rules_before *before, const char *path,
+			   bool is_dir)
 {
 	*tracked = false;
 	if (!before->dir)
@@ -397,7 +399,7 @@ static bool is_indexed(const struct rules_dir *dir, const char *path, bool is_di
 	size_t len = strlen(path);
 	bool tracked;
 
-	if (recall(&tracked, &dir->before, path, is_dir))
+	if (recall_verdict(&tracked, &dir->before, path, is_dir))
 		return tracked;
 
 	for (struct rules_tracked *t = dir->tracked; t; t = t->outer) {

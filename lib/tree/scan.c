@@ -20,8 +20,8 @@ static void add_note(struct arena *arena, struct wt_dir *dir, enum wt_note_kind 
 }
 
 /* With the lock: others may note something about the same directory, the parent of theirs. */
-static void note(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
-		 enum wt_note_kind kind, const char *path, enum skip_why why)
+static void note_locked(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
+			enum wt_note_kind kind, const char *path, enum skip_why why)
 {
 	pthread_mutex_lock(&walk->lock);
 	add_note(&worker->arena, dir, kind, path, why);
@@ -31,13 +31,13 @@ static void note(struct scan_walk *walk, struct scan_worker *worker, struct wt_d
 void scan_note(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
 	       enum wt_note_kind kind, const char *path)
 {
-	note(walk, worker, dir, kind, path, 0);
+	note_locked(walk, worker, dir, kind, path, 0);
 }
 
 void scan_note_skip(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir,
 		    const char *path, enum skip_why why)
 {
-	note(walk, worker, dir, WT_NOTE_SKIP, path, why);
+	note_locked(walk, worker, dir, WT_NOTE_SKIP, path, why);
 }
 
 void scan_skip_later(struct scan *scan, struct wt_dir *dir, const char *path, enum skip_why why)
@@ -259,7 +259,7 @@ static void list_unseen(struct scan *scan, const struct statcache_dir *dir)
  * in it does not count, nor does one that only leads to a scope of which
  * nothing exists.
  */
-static void settle(struct scan *scan, struct wt_dir *dir)
+static void settle_dir(struct scan *scan, struct wt_dir *dir)
 {
 	if (dir->source) {
 		list_unseen(scan, dir->cached);
@@ -272,7 +272,7 @@ static void settle(struct scan *scan, struct wt_dir *dir)
 
 		if (entry->kind != WT_DIR)
 			continue;
-		settle(scan, entry->dir);
+		settle_dir(scan, entry->dir);
 		if (entry->dir->lost ||
 		    ((entry->dir->ignored || entry->dir->outside) && !entry->dir->nr))
 			entry->flags |= WT_DEAD;
@@ -401,7 +401,7 @@ static struct scan *new_scan(unsigned workers)
 	return scan;
 }
 
-static int run(struct scan **out, const struct scan_opts *opts)
+static int run_walk(struct scan **out, const struct scan_opts *opts)
 {
 	struct scan *scan = new_scan(count_workers(opts));
 	struct scan_walk walk = {
@@ -426,7 +426,7 @@ static int run(struct scan **out, const struct scan_opts *opts)
 		return err;
 	}
 	scan->source.unsure = atomic_load(&walk.new_link);
-	settle(scan, scan->root);
+	settle_dir(scan, scan->root);
 	find_mounts(scan, opts->root);
 	skip_list_sort(&scan->skips);
 	strlist_sort_unique(&scan->defaults_left_out);
@@ -444,13 +444,13 @@ static int run(struct scan **out, const struct scan_opts *opts)
 int scan_run(struct scan **out, const struct scan_opts *opts)
 {
 	struct scan_opts all = *opts;
-	int err = run(out, opts);
+	int err = run_walk(out, opts);
 
 	if (err || !(*out)->source.unsure)
 		return err;
 	scan_free(*out);
 	all.hints = NULL;
-	return run(out, &all);
+	return run_walk(out, &all);
 }
 
 void scan_free(struct scan *scan)

@@ -221,8 +221,8 @@ static void note_left_out(struct scan_walk *walk, const char *path)
 }
 
 /* One name of a directory; worker->path is its path. */
-static int visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item, int dirfd,
-		 const char *name, unsigned char type)
+static int visit_name(struct scan_walk *walk, struct scan_worker *worker, struct scan_item *item,
+		      int dirfd, const char *name, unsigned char type)
 {
 	enum scope_relation relation =
 		item->partial ? scope_relation(walk->opts->scope, worker->path.buf) : SCOPE_NONE;
@@ -328,8 +328,8 @@ int scan_visit(struct scan_walk *walk, struct scan_worker *worker, struct scan_i
 		strbuf_setlen(&worker->path, base);
 		strbuf_add(&worker->path, name + 1, len);
 		/* The rules want the name as the end of the path. */
-		err = visit(walk, worker, item, dirfd, worker->path.buf + base,
-			    (unsigned char)name[0]);
+		err = visit_name(walk, worker, item, dirfd, worker->path.buf + base,
+				 (unsigned char)name[0]);
 		name += len + 2;
 	}
 	if (names == worker->nr && !worker->odd)

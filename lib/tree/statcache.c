@@ -21,64 +21,46 @@ static_assert(sizeof(struct wt_mode_count) % STATCACHE_ALIGN == 0, "modes must b
  * memory, as the kernel maps what surrounds a page, and few are needed if little changed.
  */
 
-static size_t copy_slot(const struct statcache_copies *copies, uint64_t key, bool by_place)
+static uint64_t hash_key(uint64_t key)
 {
-	size_t mask = copies->slots_nr - 1, at = (size_t)((key >> 3) * 0x9e3779b97f4a7c15u >> 20) & mask;
-	const uint32_t *slots = by_place ? copies->by_place : copies->by_offset;
-
-	for (;; at = (at + 1) & mask) {
-		const struct statcache_copy *copy =
-			slots[at] ? &copies->items[slots[at] - 1] : NULL;
-
-		if (!copy || (by_place ? (uint64_t)(uintptr_t)copy->dir : copy->at) == key)
-			return at;
-	}
+	return (key >> 3) * 0x9e3779b97f4a7c15u >> 20;
 }
 
-static void insert_copy(struct statcache_copies *copies, uint32_t number)
+static uint64_t hash_place(const struct statcache_dir *dir)
 {
-	const struct statcache_copy *copy = &copies->items[number - 1];
-
-	copies->by_offset[copy_slot(copies, copy->at, false)] = number;
-	copies->by_place[copy_slot(copies, (uint64_t)(uintptr_t)copy->dir, true)] = number;
+	return hash_key((uint64_t)(uintptr_t)dir);
 }
 
-static void grow_copies(struct statcache_copies *copies)
-{
-	copies->slots_nr = copies->slots_nr ? copies->slots_nr * 2 : 256;
-	free(copies->by_offset);
-	free(copies->by_place);
-	copies->by_offset = xcalloc(copies->slots_nr, sizeof(*copies->by_offset));
-	copies->by_place = xcalloc(copies->slots_nr, sizeof(*copies->by_place));
-	for (uint32_t i = 0; i < copies->nr; i++)
-		insert_copy(copies, i + 1);
-}
-
+/* NULL if there is none. What they return is valid until the next one is added. */
 static struct statcache_copy *find_copy(const struct statcache_copies *copies, uint64_t at)
 {
-	uint32_t number = copies->slots_nr ? copies->by_offset[copy_slot(copies, at, false)] : 0;
+	uint32_t number;
 
+	HASH_TABLE_FIND(number, &copies->by_offset, hash_key(at), copies->items[number - 1].at == at);
 	return number ? &copies->items[number - 1] : NULL;
 }
 
 static struct statcache_copy *find_copy_by_place(const struct statcache_copies *copies,
 						 const struct statcache_dir *dir)
 {
-	uint64_t place = (uint64_t)(uintptr_t)dir;
-	uint32_t number = copies->slots_nr ? copies->by_place[copy_slot(copies, place, true)] : 0;
+	uint32_t number;
 
+	HASH_TABLE_FIND(number, &copies->by_place, hash_place(dir),
+			copies->items[number - 1].dir == dir);
 	return number ? &copies->items[number - 1] : NULL;
 }
 
-static struct statcache_copy *add_copy(struct statcache_copies *copies, uint64_t at,
-				       struct statcache_dir *dir, size_t have)
+/* Takes over `dir`. */
+static void add_copy(struct statcache_copies *copies, uint64_t at, struct statcache_dir *dir,
+		     size_t have)
 {
-	if ((copies->nr + 1) * 2 > copies->slots_nr)
-		grow_copies(copies);
 	ALLOC_GROW(copies->items, copies->nr + 1, copies->alloc);
 	copies->items[copies->nr++] = (struct statcache_copy){ at, dir, have };
-	insert_copy(copies, (uint32_t)copies->nr);
-	return &copies->items[copies->nr - 1];
+	hash_table_room(&copies->by_place, copies->nr);
+	for (size_t i = hash_table_room(&copies->by_offset, copies->nr); i < copies->nr; i++) {
+		hash_table_put(&copies->by_offset, hash_key(copies->items[i].at), (uint32_t)i + 1);
+		hash_table_put(&copies->by_place, hash_place(copies->items[i].dir), (uint32_t)i + 1);
+	}
 }
 
 static void release_copies(struct statcache_copies *copies)
@@ -86,8 +68,8 @@ static void release_copies(struct statcache_copies *copies)
 	for (size_t i = 0; i < copies->nr; i++)
 		free(copies->items[i].dir);
 	free(copies->items);
-	free(copies->by_offset);
-	free(copies->by_place);
+	free(copies->by_offset.slots);
+	free(copies->by_place.slots);
 	memset(copies, 0, sizeof(*copies));
 }
 
@@ -100,7 +82,7 @@ static uint32_t header_crc(const struct statcache_header *header)
 	return hash_crc(0, (const char *)header + skip, sizeof(*header) - skip);
 }
 
-bool statcache_header_sound(const struct statcache_header *header, size_t size)
+static bool header_sound(const struct statcache_header *header, size_t size)
 {
 	return !memcmp(header->magic, statcache_magic, sizeof(statcache_magic)) &&
 	       header->byte_order == STATCACHE_BYTE_ORDER &&
@@ -129,7 +111,7 @@ struct statcache *statcache_open(int dirfd, const char *path)
 	if (fd < 0)
 		return NULL;
 	if (fs_pread_full(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-	    !statcache_header_sound(&header, (size_t)st.st_size)) {
+	    !header_sound(&header, (size_t)st.st_size)) {
 		close(fd);
 		return NULL;
 	}
@@ -421,7 +403,7 @@ static const struct statcache_dir *read_copy(const struct statcache *cache, uint
 	return dir;
 }
 
-static const struct statcache_dir *glance(const struct statcache *cache, uint64_t offset)
+static const struct statcache_dir *glance_at_block(const struct statcache *cache, uint64_t offset)
 {
 	const struct statcache_dir *dir;
 	uint64_t from, to;
@@ -464,7 +446,7 @@ bool statcache_sound(const struct statcache *cache, const struct statcache_dir *
 
 const struct statcache_dir *statcache_root(const struct statcache *cache)
 {
-	const struct statcache_dir *dir = glance(cache, cache->header.root);
+	const struct statcache_dir *dir = glance_at_block(cache, cache->header.root);
 
 	return dir && statcache_sound(cache, dir) ? dir : NULL;
 }
@@ -472,7 +454,7 @@ const struct statcache_dir *statcache_root(const struct statcache *cache)
 const struct statcache_dir *statcache_glance(const struct statcache *cache,
 					     const struct statcache_entry *entry)
 {
-	return entry->kind == WT_DIR ? glance(cache, entry->child) : NULL;
+	return entry->kind == WT_DIR ? glance_at_block(cache, entry->child) : NULL;
 }
 
 const struct statcache_dir *statcache_child(const struct statcache *cache,

@@ -56,8 +56,7 @@ struct statcache_copy {
 struct statcache_copies {
 	struct statcache_copy *items;
 	size_t nr, alloc;
-	uint32_t *by_offset, *by_place; /**< hash tables of numbers from 1 on */
-	size_t slots_nr;
+	struct hash_table by_offset, by_place;
 };
 
 /**
@@ -79,8 +78,6 @@ struct statcache {
 	size_t parts_nr, parts_alloc;
 	size_t written; /**< how many of them are in the file */
 };
-
-bool statcache_header_sound(const struct statcache_header *header, size_t size);
 
 /** Set everything that does not depend on the tree, and the checksum. */
 void statcache_seal_header(struct statcache_header *header);

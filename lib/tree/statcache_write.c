@@ -382,7 +382,7 @@ static int open_again(const struct statcache *cache, int dirfd, const char *path
 }
 
 /* False if the file is another one, or too much of it would be waste. */
-static bool append(struct statcache *cache, int dirfd, const char *path)
+static bool append_blocks(struct statcache *cache, int dirfd, const char *path)
 {
 	bool done = cache->header.file_size / 2 <= cache->header.full_size;
 	int fd = done ? open_again(cache, dirfd, path) : -1;
@@ -404,7 +404,7 @@ static bool append(struct statcache *cache, int dirfd, const char *path)
 
 int statcache_save(struct statcache *cache, int dirfd, const char *path, bool small)
 {
-	return !small && append(cache, dirfd, path) ? 0 : write_whole(cache, dirfd, path);
+	return !small && append_blocks(cache, dirfd, path) ? 0 : write_whole(cache, dirfd, path);
 }
 
 void statcache_set_head(struct statcache *cache, int dirfd, const char *path,
@@ -423,16 +423,13 @@ void statcache_set_head(struct statcache *cache, int dirfd, const char *path,
 
 void statcache_set_packs(int dirfd, const char *path, uint64_t before, uint64_t after)
 {
-	int fd = openat(dirfd, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	struct statcache_header header;
-	struct stat st;
+	struct statcache *cache = statcache_open(dirfd, path);
 
-	if (fd >= 0 && !fstat(fd, &st) &&
-	    fs_pread_full(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
-	    statcache_header_sound(&header, (size_t)st.st_size) && header.head.packs == before) {
-		header.head.packs = after;
-		statcache_seal_header(&header);
-		(void)fs_pwrite_all(fd, &header, sizeof(header), 0);
+	if (cache && cache->header.head.packs == before) {
+		struct statcache_head head = cache->header.head;
+
+		head.packs = after;
+		statcache_set_head(cache, dirfd, path, &head);
 	}
-	fs_close(fd);
+	statcache_close(cache);
 }

@@ -161,7 +161,7 @@ const struct wt_entry *wt_find(const struct wt_dir *dir, const char *path)
 	return *path ? NULL : found;
 }
 
-static void count(struct wt_counts *out, const struct wt_dir *dir)
+static void count_entries(struct wt_counts *out, const struct wt_dir *dir)
 {
 	if (dir->same) {
 		out->files += dir->cached->counts.files;
@@ -174,7 +174,7 @@ static void count(struct wt_counts *out, const struct wt_dir *dir)
 
 		if (entry->kind == WT_DIR) {
 			out->dirs++;
-			count(out, entry->dir);
+			count_entries(out, entry->dir);
 		} else {
 			out->files++;
 			out->bytes += entry->st.size;
@@ -185,7 +185,7 @@ static void count(struct wt_counts *out, const struct wt_dir *dir)
 void wt_count(struct wt_counts *out, const struct wt_dir *dir)
 {
 	memset(out, 0, sizeof(*out));
-	count(out, dir);
+	count_entries(out, dir);
 }
 
 void wt_count_modes(uint32_t counts[WT_MODES], const struct wt_dir *dir)
@@ -221,7 +221,7 @@ bool wt_has_mode(const struct wt_dir *dir, bool (*fn)(unsigned mode, void *paylo
 }
 
 /* In the state hash an empty directory has its bare name, without the slash. */
-static bool bare(const struct wt_entry *entry)
+static bool is_bare(const struct wt_entry *entry)
 {
 	return entry->kind == WT_DIR && !entry->dir->nr;
 }
@@ -231,11 +231,11 @@ static int compare_by_path(const void *x, const void *y)
 	const struct wt_entry *a = *(const struct wt_entry *const *)x;
 	const struct wt_entry *b = *(const struct wt_entry *const *)y;
 
-	return wt_name_compare(a->name, a->name_len, a->kind == WT_DIR && !bare(a), b->name,
-			       b->name_len, b->kind == WT_DIR && !bare(b));
+	return wt_name_compare(a->name, a->name_len, a->kind == WT_DIR && !is_bare(a), b->name,
+			       b->name_len, b->kind == WT_DIR && !is_bare(b));
 }
 
-static int visit(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, void *payload)
+static int visit_entry(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, void *payload)
 {
 	const struct wt_entry **order = NULL;
 	size_t len = path->len;
@@ -243,7 +243,7 @@ static int visit(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, 
 	int err = 0;
 
 	for (size_t i = 0; i < dir->nr && !moved; i++)
-		moved = bare(&wt_entries(dir)[i]);
+		moved = is_bare(&wt_entries(dir)[i]);
 	if (moved) {
 		order = xmalloc(dir->nr * sizeof(*order));
 		for (size_t i = 0; i < dir->nr; i++)
@@ -256,7 +256,7 @@ static int visit(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, 
 		strbuf_add(path, entry->name, entry->name_len);
 		if (entry->kind == WT_DIR && entry->dir->nr) {
 			strbuf_addch(path, '/');
-			err = visit(entry->dir, path, fn, payload);
+			err = visit_entry(entry->dir, path, fn, payload);
 		} else {
 			err = fn(path->buf, path->len, entry, payload);
 		}
@@ -269,7 +269,7 @@ static int visit(const struct wt_dir *dir, struct strbuf *path, wt_visit_fn fn, 
 int wt_visit(const struct wt_dir *root, wt_visit_fn fn, void *payload)
 {
 	struct strbuf path = STRBUF_INIT;
-	int err = visit(root, &path, fn, payload);
+	int err = visit_entry(root, &path, fn, payload);
 
 	strbuf_release(&path);
 	return err;

@@ -123,7 +123,7 @@ static void stop_being_loose(struct watch_nodes *nodes, struct watch_node *node)
 	nodes->loose_nr--;
 }
 
-static void disarm(struct watch_nodes *nodes, struct watch_node *node)
+static void disarm_node(struct watch_nodes *nodes, struct watch_node *node)
 {
 	int watch = node->watch;
 
@@ -173,7 +173,7 @@ static void remove_one(struct watch_nodes *nodes, struct watch_node *node)
 	if (node->watch < 0)
 		stop_being_loose(nodes, node);
 	else
-		disarm(nodes, node);
+		disarm_node(nodes, node);
 	leave_table(nodes, WATCH_BY_NAME, node);
 	if (node->prev)
 		node->prev->next = node->next;
@@ -210,7 +210,7 @@ void watch_nodes_loosen(struct watch_nodes *nodes, struct watch_node *node)
 	if (node->watch < 0)
 		return;
 	remove_below(nodes, node);
-	disarm(nodes, node);
+	disarm_node(nodes, node);
 	/* Of those below none is left. */
 	node->loose_below = false;
 	become_loose(nodes, node);

@@ -229,7 +229,7 @@ static json_t *make_status(const struct server *server)
 	return answer;
 }
 
-static void obey(struct server *server, struct talk *talk)
+static void obey_word(struct server *server, struct talk *talk)
 {
 	const char *word = talk->in.buf;
 	json_t *answer;
@@ -266,7 +266,7 @@ static void answer_talk(struct server *server, struct talk *talk)
 
 	talk->answered = true;
 	if (!talk->tree) {
-		obey(server, talk);
+		obey_word(server, talk);
 	} else if (watched_question_parse(&question, talk->in.buf, talk->in.len)) {
 		look_at_mounts(server);
 		watch_tree_answer(&talk->out, talk->tree, &question);
@@ -305,7 +305,7 @@ static void collect_fds(struct server *server)
 		       server->talks.items[i].answered ? POLLOUT : POLLIN);
 }
 
-static double earlier(double a, double b)
+static double min_time(double a, double b)
 {
 	return a < b ? a : b;
 }
@@ -315,11 +315,11 @@ static double next_time(const struct server *server, bool may_save)
 	double next = server->trees.again;
 
 	for (size_t i = 0; i < server->trees.nr && may_save; i++)
-		next = earlier(next, watch_tree_due(server->trees.items[i]));
+		next = min_time(next, watch_tree_due(server->trees.items[i]));
 	for (size_t i = 0; i < server->talks.nr; i++)
-		next = earlier(next, server->talks.items[i].until);
+		next = min_time(next, server->talks.items[i].until);
 	if (server->talks.deaf > clock_monotonic())
-		next = earlier(next, server->talks.deaf);
+		next = min_time(next, server->talks.deaf);
 	return next;
 }
 
@@ -406,7 +406,7 @@ static bool save_what_is_due(struct server *server)
 	return saves < SAVES_MAX;
 }
 
-static void serve(struct server *server)
+static void serve_rounds(struct server *server)
 {
 	while (!server->stop && !cancel_signal()) {
 		bool may_save;
@@ -437,7 +437,7 @@ int watch_run(const char *home)
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 	if (!err) {
 		server.trees.again = 0;
-		serve(&server);
+		serve_rounds(&server);
 	}
 	end_serving(&server);
 	sigprocmask(SIG_SETMASK, &before, NULL);

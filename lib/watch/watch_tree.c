@@ -29,7 +29,7 @@ struct watch_tree *watch_tree_new(const char *root, bool linked)
 }
 
 /* Give up the watches; changes that are not saved yet still will be. */
-static void uncover(struct watch_tree *tree)
+static void uncover_tree(struct watch_tree *tree)
 {
 	if (tree->listener >= 0)
 		(void)unlinkat(tree->store->dirfd, WATCHED_SOCKET, 0);
@@ -41,7 +41,7 @@ static void uncover(struct watch_tree *tree)
 
 static void close_store(struct watch_tree *tree)
 {
-	uncover(tree);
+	uncover_tree(tree);
 	store_close(tree->store);
 	tree->store = NULL;
 }
@@ -155,7 +155,7 @@ static void set_trouble(struct watch_tree *tree, enum watch_trouble trouble)
 	tree->poll.next = INFINITY;
 	if (!trouble)
 		return;
-	uncover(tree);
+	uncover_tree(tree);
 	if (trouble == WATCH_GONE) {
 		watch_pace_began(&tree->pace);
 		return;

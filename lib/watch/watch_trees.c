@@ -143,7 +143,7 @@ static void look_soon(struct watch_trees *trees)
 	trees->again = clock_monotonic() + FIRST_PAUSE;
 }
 
-static bool concerns(const struct watch_trees *trees, const struct inotify_event *event)
+static bool is_about_trees(const struct watch_trees *trees, const struct inotify_event *event)
 {
 	const uint32_t ends = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_Q_OVERFLOW;
 
@@ -167,7 +167,7 @@ void watch_trees_read(struct watch_trees *trees)
 		for (char *at = buf; at < buf + len;) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
 
-			told = told || concerns(trees, event);
+			told = told || is_about_trees(trees, event);
 			at += sizeof(*event) + event->len;
 		}
 	if (told)
