@@ -6,18 +6,13 @@ static bool as_worktree, turn, by_hunks;
 static const char *reason, *verify_command, *verify_how, *into, *branch, *store_name;
 static const char *source = JOURNAL_SOURCE;
 
-#define SOURCE                                                                                    \
-	{                                                                                         \
-		OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)", OPT_ALSO \
-	}
-
 static const struct opt restore_options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the plan, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan", OPT_ALSO },
 	{ OPT_FLAG, 'p', "patch", &by_hunks, NULL, "choose hunk by hunk what is restored" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask", OPT_ALSO },
 	{ OPT_STRING, 0, "reason", &reason, "<text>", "why, for the audit trail", OPT_ALSO },
-	SOURCE,
+	{ OPT_STRING, 0, "source", &source, "<name>", "who asks for it (default cli)", OPT_ALSO },
 	{ OPT_FLAG, 0, "no-delete", &no_delete, NULL, "keep files that were created since" },
 	{ OPT_FLAG, 0, "index", &with_index, NULL, "also the index, with what was staged" },
 	{ OPT_FLAG, 0, "git", &with_git, NULL,
