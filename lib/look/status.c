@@ -115,12 +115,9 @@ static int read_briefs(struct ckpt_briefs *out, struct session *session,
 
 	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
 	if (!err && !do_agree(recent, out, older)) {
-		brief_forget(session->store);
 		brief_release(out);
-		err = brief_read(out, session->store);
+		err = brief_read(out, session->store, false);
 	}
-	if (!err && brief_worth(out) && !retain_lacks_room(session, brief_worth(out)))
-		brief_keep(out, session->store);
 	return err;
 }
 

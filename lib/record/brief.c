@@ -202,14 +202,15 @@ static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 	return err;
 }
 
-int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		    const struct ckpt_records *read)
+static int read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		     const struct ckpt_records *read, bool cached)
 {
-	struct entries known;
+	struct entries known = { 0 };
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	load(&known, store);
+	if (cached)
+		load(&known, store);
 	err = collect(out, store, refs, read, &known);
 	if (!err)
 		err = ask_keepers(out, store);
@@ -219,14 +220,20 @@ int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct r
 	return err;
 }
 
-int brief_read(struct ckpt_briefs *out, struct store *store)
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		    const struct ckpt_records *read)
+{
+	return read_refs(out, store, refs, read, true);
+}
+
+int brief_read(struct ckpt_briefs *out, struct store *store, bool cached)
 {
 	struct ref_list refs;
 	int err = refs_list(&refs, store);
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = brief_read_refs(out, store, &refs, NULL);
+		err = read_refs(out, store, &refs, NULL, cached);
 	refs_release(&refs);
 	return err;
 }

@@ -44,8 +44,8 @@ struct ckpt_briefs {
 	size_t learned;		/**< how many were read from their commits */
 };
 
-/** Of all checkpoints; damaged ones are left out and named. */
-int brief_read(struct ckpt_briefs *out, struct store *store);
+/** Of all checkpoints; damaged ones are left out and named. Unless `cached`, each record is read. */
+int brief_read(struct ckpt_briefs *out, struct store *store, bool cached);
 
 /** The same of these refs, which are sorted by id; `read` are records that need not be read again. */
 int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
@@ -55,7 +55,7 @@ void brief_release(struct ckpt_briefs *briefs);
 /** The bytes that it would take in the cache, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);
 
-/** Write them to the cache if that is worth it. */
+/** Write them to the cache if that is worth it; the store must be locked: readers write nothing. */
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store);
 
 /** The brief of one record. */

@@ -44,6 +44,17 @@ test_a_sound_store() {
 	reads 'packed refs'
 }
 
+# So many that it would be worth to remember what was read.
+test_many_checkpoints() {
+	can_trace || skip 'strace cannot trace here'
+	two
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+		git-checkpoint save -q --allow-empty -m "$i"
+	done
+	rm -f "$store/checkpoint/cache"
+	reads 'many, and no cache'
+}
+
 test_what_dead_processes_left() {
 	can_trace || skip 'strace cannot trace here'
 	two

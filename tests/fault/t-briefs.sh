@@ -147,7 +147,7 @@ test_one_damaged_record_does_not_rebuild_the_manifest() {
 	expect_eq 7 "$(grep -c 'chk_' "$store/checkpoint-manifest.md")" 'rows'
 	# rebuilt it says so, and once more it is settled
 	rm "$store/checkpoint-manifest.md"
-	git-checkpoint list -q 2>/dev/null
+	git-checkpoint save -q 2>/dev/null
 	expect_eq 2 "$(grep -c '| (damaged) |.*chk_' "$store/checkpoint-manifest.md")" 'damaged'
 	inode=$(stat -c %i "$store/checkpoint-manifest.md")
 	git-checkpoint save -q --allow-empty -m 8

@@ -52,7 +52,7 @@ static void expect(struct store *store, struct ckpt_record *records, size_t lear
 	size_t at = 0;
 
 	assert_int_equal(refs_list(&refs, store), 0);
-	assert_int_equal(brief_read(&briefs, store), 0);
+	assert_int_equal(brief_read(&briefs, store, true), 0);
 	assert_int_equal(briefs.learned, learned);
 	for (size_t i = 0; i < NR; i++)
 		if (records[i].id[0]) {
@@ -70,7 +70,7 @@ static void keep(struct store *store)
 {
 	struct ckpt_briefs briefs;
 
-	assert_int_equal(brief_read(&briefs, store), 0);
+	assert_int_equal(brief_read(&briefs, store, true), 0);
 	brief_keep(&briefs, store);
 	brief_release(&briefs);
 }
@@ -97,7 +97,7 @@ static void test_brief_needs_no_commit_that_it_knows(void **state)
 	store = recordgen_reopen(store);
 	expect(store, records, 0);
 	brief_forget(store);
-	assert_int_equal(brief_read(&briefs, store), 0);
+	assert_int_equal(brief_read(&briefs, store, true), 0);
 	assert_int_equal(briefs.nr, 0);
 	assert_int_equal(briefs.damaged.nr, NR);
 	assert_int_equal(brief_worth(&briefs), 0);
