@@ -80,6 +80,9 @@ static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t 
 /* Seconds after which a save looks in any case: the settings, or the clock, may have changed. */
 enum { LOOK_AGAIN = 7200 };
 
+/* New checkpoints after which it does: readers, who keep nothing, have to read them each time. */
+enum { FRESH_MAX = 32 };
+
 /*
  * What saves note in the cache (store/cache.h) so that most of them need not look at all
  * checkpoints, or for bytes to free. If it is lost, a save looks once more than needed.
@@ -148,7 +151,8 @@ static bool may_be_due(const struct tally *tally, const struct evict_rules *rule
 	uint64_t known = tally->asked + tally->automatic, fresh = nr > known ? nr - known : 0;
 	int64_t now = clock_now();
 
-	return rules->max_age || (rules->max_count && tally->asked + fresh > rules->max_count) ||
+	return rules->max_age || fresh >= FRESH_MAX ||
+	       (rules->max_count && tally->asked + fresh > rules->max_count) ||
 	       (rules->max_automatic && tally->automatic + fresh > rules->max_automatic) ||
 	       (rules->thin.nr && (now >= tally->thin_at || tally->thin_at - now > LOOK_AGAIN));
 }

@@ -49,6 +49,8 @@ static void load(struct entries *out, struct store *store)
 	size_t nr;
 
 	memset(out, 0, sizeof(*out));
+	if (store->briefs_wrong)
+		return;
 	out->section = cache_open(store, SECTION);
 	nr = out->section.len / sizeof(struct entry);
 	out->items = (const struct entry *)(const void *)out->section.data;
@@ -255,10 +257,12 @@ void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 	for (size_t i = 0; i < briefs->nr; i++)
 		to_entry(&entries[i], &briefs->items[i]);
 	cache_set(store, SECTION, entries, briefs->nr * sizeof(*entries));
+	store->briefs_wrong = false;
 	free(entries);
 }
 
 void brief_forget(struct store *store)
 {
+	store->briefs_wrong = true;
 	cache_set(store, SECTION, NULL, 0);
 }

@@ -55,7 +55,7 @@ void brief_release(struct ckpt_briefs *briefs);
 /** The bytes that it would take in the cache, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);
 
-/** Write them to the cache if that is worth it. */
+/** Write them to the cache if that is worth it, and the store is locked. */
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store);
 
 /** The brief of one record. */
@@ -64,7 +64,10 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record);
 /** Whether a brief says what the record does. */
 bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record);
 
-/** Remove them from the cache: something in it turned out to be wrong. */
+/**
+ * Something in the cache turned out to be wrong: do not take them from there any more. If the store
+ * is locked, they are removed.
+ */
 void brief_forget(struct store *store);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <sys/sysmacros.h>
 
-#define FILE_NAME "checkpoint/identity"
+#define MEMBER "identity"
 #define ROOT_NONE "none"
 #define ROOT_UNKNOWN "unknown"
 
@@ -114,48 +114,42 @@ void identity_find_root(struct identity *identity, const struct repo *repo)
 	repo_state_release(&state);
 }
 
-/* --- the file --- */
+/* --- what is recorded --- */
 
 static bool valid_root(const char *root)
 {
-	size_t len = strlen(root);
+	size_t len = root ? strlen(root) : 0;
 
-	return !is_commit(root) ||
-	       (len == GIT_OID_HEXSZ && strspn(root, "0123456789abcdef") == len);
+	return root && (!is_commit(root) ||
+			(len == GIT_OID_HEXSZ && strspn(root, "0123456789abcdef") == len));
 }
 
 int identity_read(struct identity *out, int store_dirfd)
 {
-	struct strbuf text = STRBUF_INIT;
-	unsigned long long device, inode;
-	long long born;
-	int end = 0, err = fs_read_file(&text, store_dirfd, FILE_NAME);
+	json_t *object = state_peek(store_dirfd, MEMBER),
+	       *device = json_object_get(object, "device"),
+	       *inode = json_object_get(object, "inode"), *born = json_object_get(object, "born");
+	const char *root = json_string_value(json_object_get(object, "root"));
+	bool sound = json_is_integer(device) && json_is_integer(inode) && json_is_integer(born) &&
+		     valid_root(root);
 
 	memset(out, 0, sizeof(*out));
-	if (!err && (sscanf(text.buf, "device %llu\ninode %llu\nborn %lld\nroot %64s\n%n", &device,
-			    &inode, &born, out->root, &end) != 4 ||
-		     (size_t)end != text.len || !valid_root(out->root))) {
-		err = ckpt_error_set(CKPT_ENOTFOUND, "'" FILE_NAME "' is malformed");
-	} else if (!err) {
-		out->device = device;
-		out->inode = inode;
-		out->born = born;
+	if (sound) {
+		out->device = (uint64_t)json_integer_value(device);
+		out->inode = (uint64_t)json_integer_value(inode);
+		out->born = json_integer_value(born);
+		snprintf(out->root, sizeof(out->root), "%s", root);
 	}
-	strbuf_release(&text);
-	return err ? CKPT_ENOTFOUND : 0;
+	json_decref(object);
+	return sound ? 0 : ckpt_error_set(CKPT_ENOTFOUND, "no identity is recorded");
 }
 
 int identity_write(const struct identity *identity, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	int err;
-
-	strbuf_addf(&text, "device %llu\ninode %llu\nborn %lld\nroot %s\n",
-		    (unsigned long long)identity->device, (unsigned long long)identity->inode,
-		    (long long)identity->born, identity->root);
-	err = fs_write_file(store->dirfd, FILE_NAME, text.buf, text.len, 0600, FS_DURABLE);
-	strbuf_release(&text);
-	return err;
+	return state_set(store, MEMBER,
+			 json_pack("{s:I, s:I, s:I, s:s}", "device", (json_int_t)identity->device,
+				   "inode", (json_int_t)identity->inode, "born",
+				   (json_int_t)identity->born, "root", identity->root));
 }
 
 /* --- how they relate --- */

@@ -8,6 +8,7 @@
 
 #include <sys/file.h>
 
+#define MEMBER "stages"
 #define MAGIC "This directory was made by a restore of git-checkpoint.\n"
 
 enum {
@@ -23,65 +24,42 @@ bool stage_dir_is_name(const char *name)
 	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
 }
 
-/* --- the names recorded in a store, one per line --- */
+/* --- the names recorded in a store: an array --- */
 
-static void read_record(struct strlist *out, int dirfd)
+static void read_names(struct strlist *out, int dirfd)
 {
-	struct strbuf text = STRBUF_INIT;
-	char *line, *rest = NULL;
+	json_t *names = state_peek(dirfd, MEMBER), *item;
+	size_t i;
 
-	if (!fs_read_file(&text, dirfd, LAYOUT_STAGES))
-		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-			if (stage_dir_is_name(line))
-				strlist_add(out, line);
-	strbuf_release(&text);
+	json_array_foreach(names, i, item)
+		if (json_is_string(item) && stage_dir_is_name(json_string_value(item)))
+			strlist_add(out, json_string_value(item));
+	json_decref(names);
 }
 
-static int write_record(struct store *store, const struct strlist *names)
-{
-	struct strbuf text = STRBUF_INIT;
-	int err;
-
-	if (!names->nr) {
-		/* If a power cut brings it back, it names something that does not exist: no harm. */
-		if (unlinkat(store->dirfd, LAYOUT_STAGES, 0) < 0 && errno != ENOENT)
-			return ckpt_error_errno("unable to remove '%s/" LAYOUT_STAGES "'",
-						store->path);
-		return 0;
-	}
-	for (size_t i = 0; i < names->nr; i++)
-		strbuf_addf(&text, "%s\n", names->items[i]);
-	err = fs_write_file(store->dirfd, LAYOUT_STAGES, text.buf, text.len, 0600, FS_DURABLE);
-	strbuf_release(&text);
-	return err;
-}
-
-static int put_down(struct store *store, const char *name)
+/* With one more, and without another; either may be NULL. */
+static int change_names(struct store *store, const char *add, const char *but)
 {
 	struct strlist names = STRLIST_INIT;
-	int err;
+	json_t *array = json_array();
 
-	read_record(&names, store->dirfd);
-	strlist_add(&names, name);
-	err = write_record(store, &names);
+	read_names(&names, store->dirfd);
+	if (add)
+		strlist_add(&names, add);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!but || strcmp(names.items[i], but) != 0)
+			json_array_append_new(array, json_string(names.items[i]));
 	strlist_release(&names);
-	return err;
+	if (!json_array_size(array)) {
+		json_decref(array);
+		array = NULL;
+	}
+	return state_set(store, MEMBER, array);
 }
 
 int stage_dir_forget(struct store *store, const char *name)
 {
-	struct strlist names = STRLIST_INIT, others = STRLIST_INIT;
-	int err = 0;
-
-	read_record(&names, store->dirfd);
-	for (size_t i = 0; i < names.nr; i++)
-		if (strcmp(names.items[i], name))
-			strlist_add(&others, names.items[i]);
-	if (others.nr != names.nr)
-		err = write_record(store, &others);
-	strlist_release(&names);
-	strlist_release(&others);
-	return err;
+	return change_names(store, NULL, name);
 }
 
 /* What is recorded, and what the journal has, in case only that is left. */
@@ -90,7 +68,7 @@ static void read_known(struct strlist *out, struct store *store)
 	struct journal journal;
 	char *name, *rest = NULL;
 
-	read_record(out, store->dirfd);
+	read_names(out, store->dirfd);
 	if (!journal_exists(store) || journal_read(&journal, store))
 		return;
 	for (name = strtok_r(journal.stages, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
@@ -311,7 +289,7 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 
 	if (dirfd < 0)
 		return false;
-	read_record(&names, dirfd);
+	read_names(&names, dirfd);
 	known = strlist_has(&names, dir->name);
 	strlist_release(&names);
 	close(dirfd);
@@ -322,7 +300,7 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 
 int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *name)
 {
-	int err = put_down(store, name);
+	int err = change_names(store, name, NULL);
 
 	*fd_out = -1;
 	if (err)
@@ -405,7 +383,7 @@ void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
 {
 	struct strlist names = STRLIST_INIT;
 
-	read_record(&names, store->dirfd);
+	read_names(&names, store->dirfd);
 	for (size_t i = 0; i < names.nr; i++) {
 		bool ours = false;
 

@@ -14,7 +14,7 @@ struct strlist;
  * and of which store.
  *
  * A name alone proves nothing. Before the directory is created, its name is recorded
- * in the store (checkpoint/staging); before anything else is in it, it gets a marker
+ * in the store ("stages" in store/state.h); before anything else is in it, it gets a marker
  * with its name, the store and the worktree, which is also the last file to be
  * removed. So, whatever is killed at whatever moment:
  *

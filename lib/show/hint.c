@@ -18,8 +18,6 @@ static const struct {
 			      "'git checkpoint pin <id>' keeps one for good" },
 };
 
-#define EVICTED "checkpoint/evicted" /* in the store, once it was said */
-
 static const char off[] = "(shown once; 'git config --global checkpoint.advice false' turns off all "
 			  "hints)";
 
@@ -87,10 +85,7 @@ void hint_say(const struct session *session, enum hint hint)
 
 void hint_evicted(const struct session *session, const char *evicted)
 {
-	int dirfd = session->store ? session->store->dirfd : -1;
-
-	if (!evicted || (opt_common.quiet && report_speaks()) || dirfd < 0 || !faccessat(dirfd, EVICTED, F_OK, 0) ||
-	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
+	if (!evicted || (opt_common.quiet && report_speaks()) || !hint_first(session, "evicted"))
 		return;
 	report_messagef("warning",
 			"%s was removed, and from now on the oldest go; 'git checkpoint pin' keeps "

@@ -45,7 +45,7 @@ bool hint_due(const struct session *session, enum hint hint);
 void hint_say(const struct session *session, enum hint hint);
 
 /**
- * Say, once per store and wherever stderr leads, that a save evicted something that was asked for.
+ * Say, once for each worktree and wherever stderr leads, that a save evicted something that was asked for.
  * `evicted` is as in struct save_result; NULL: nothing.
  */
 void hint_evicted(const struct session *session, const char *evicted);
