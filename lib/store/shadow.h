@@ -23,11 +23,9 @@ struct state;
  *     checkpoint/config     settings for this store
  *     checkpoint/statcache  see tree/statcache.h
  *     checkpoint/log        the audit trail, see record/audit.h
- *     checkpoint/every      the counts of save --every, see save/cadence_internal.h
+ *     checkpoint/state      small things, see store/state.h
+ *     checkpoint/cache      what may get lost, see store/cache.h
  *     checkpoint/journal, checkpoint/undo    see record/journal.h
- *     checkpoint/staging    see record/stage_dir.h
- *     checkpoint/lost       see record/lost.h
- *     checkpoint/briefs     see record/brief.h
  *     checkpoint/flow/      phase.json and workflow.json, see flow/flow.h
  *
  * <key> is the beginning of the SHA-256 of the worktree's real path; the full

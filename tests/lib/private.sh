@@ -7,13 +7,13 @@ state() {
 	jq -c "$1" "$(store_dir)/checkpoint/state"
 }
 
-# edit_state <jq filter>: replaces all members
+# edit_state <jq filter>: replaces all members; jq may round the time of birth, so it does not get it
 edit_state() {
 	if test -e "$(store_dir)/checkpoint/state"; then
-		state "$1" >"$T/members"
+		sed 's/"born":\([0-9][0-9]*\)/"born":"@\1"/' "$(store_dir)/checkpoint/state"
 	else
-		echo '{"version":1}' | jq -c "$1" >"$T/members"
-	fi
+		echo '{"version":1}'
+	fi | jq -c "$1" | sed 's/"born":"@\([0-9]*\)"/"born":\1/' >"$T/members"
 	cat "$T/members" >"$(store_dir)/checkpoint/state"
 }
 
