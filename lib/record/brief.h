@@ -25,11 +25,11 @@ struct store;
  */
 struct ckpt_brief {
 	struct ref_item ref;
-	int64_t created_at;
-	int64_t expiry; /**< 0: never */
-	bool scoped;    /**< of some paths only */
+	bool scoped; /**< of some paths only */
 	bool state_only;
 	bool automatic, safety; /**< as in the record */
+	int64_t created_at;
+	int64_t expiry; /**< 0: never */
 	/* What keepers say, see store/keepers.h: */
 	bool needed;
 	bool pinned; /**< or named */
