@@ -344,12 +344,13 @@ static int ambiguous(const struct ref_list *refs, const char *name, match_fn *ma
 	return CKPT_ERROR;
 }
 
-/* Ids and commits. What matches more exactly wins: a whole id is never ambiguous. */
+/* What matches more exactly wins: a whole id is never ambiguous. */
+static match_fn *const ways[] = { is_id, ends_id, begins_id_or_commit };
+
+/* Ids and commits. */
 static int by_hash(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		   const char *name)
 {
-	static match_fn *const ways[] = { is_id, ends_id, begins_id_or_commit };
-
 	for (size_t way = 0; way < ARRAY_SIZE(ways); way++) {
 		size_t found = 0, at = 0;
 
@@ -413,26 +414,16 @@ static bool is_of_machine(const struct fetched_item *item, const char *machine, 
 	return strlen(item->machine) == len && !strncmp(item->machine, machine, len);
 }
 
-/* What matches more exactly wins. */
-static bool matches_fetched(const char *id, const char *name, int way)
-{
-	if (!way)
-		return !strcmp(id, name);
-	if (way == 1)
-		return strlen(name) == ID_DIGITS && !strcasecmp(id + strlen(id) - ID_DIGITS, name);
-	return !strncmp(id, name, strlen(name));
-}
-
 /* How many match; `at` is the last of them. Those of a machine are in the order of their ids. */
 static size_t find_fetched(size_t *at, const struct fetched_list *all, const char *name)
 {
 	const char *slash = strchr(name, '/'), *rest = slash + 1;
 	size_t len = (size_t)(slash - name), found = 0;
 
-	for (int way = 0; way < 3 && !found && *rest; way++)
+	for (size_t way = 0; way < ARRAY_SIZE(ways) && !found && *rest; way++)
 		for (size_t i = 0; i < all->nr; i++)
 			if (is_of_machine(&all->items[i], name, len) &&
-			    matches_fetched(all->items[i].ref.id, rest, way)) {
+			    ways[way](&all->items[i].ref, rest)) {
 				found++;
 				*at = i;
 			}
@@ -460,7 +451,7 @@ static int set_unknown_fetched(const char *name)
 			      name);
 }
 
-/* "<machine>/@", "<machine>/<id>", a prefix of the id, or the digits at its end. */
+/* "<machine>/@", or "<machine>/" and an id, the digits at its end, a prefix of it or of the commit. */
 static int read_fetched(struct ckpt_record *out, struct store *store, const char *name)
 {
 	struct fetched_list all;
