@@ -41,8 +41,8 @@ int identity_of(struct identity *out, const char *dir);
 
 /**
  * Follow first parents from HEAD to the root commit. "none" if there is no
- * repository (NULL) or no commit yet; "unknown" if the history is too long,
- * shallow, damaged, or not readable by libgit2 (SHA-256).
+ * repository (NULL) or no commit yet; "unknown" if the history is shallow or
+ * damaged, or if git cannot be asked.
  */
 void identity_find_root(struct identity *identity, const struct repo *repo);
 
