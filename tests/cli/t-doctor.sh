@@ -192,6 +192,16 @@ test_audit_trail() {
 	expect_same "$T/log.before" "$T/log.after"
 }
 
+test_a_damaged_state() {
+	three
+	rm "$store/refs/checkpoints/$second"
+	truncate -s -3 "$store/checkpoint/state"
+	fixes "'checkpoint/state' is damaged"
+	expect_grep "true checkpoint '$second' has lost its ref" "$T/fixed"
+	expect_exists "$store/checkpoint/state.damaged"
+	git-checkpoint verify -q "$second"
+}
+
 test_undo_stack() {
 	three
 	restore "$first"
