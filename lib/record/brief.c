@@ -34,7 +34,7 @@ static bool is_sound(const struct ckpt_brief *brief, const struct ckpt_brief *be
 }
 
 /* If it is not as it was written, it is ignored. */
-static void load(struct entries *out, struct store *store)
+static void load_entries(struct entries *out, struct store *store)
 {
 	size_t nr;
 
@@ -50,7 +50,7 @@ static void load(struct entries *out, struct store *store)
 	out->nr = nr;
 }
 
-static void release(struct entries *entries)
+static void release_entries(struct entries *entries)
 {
 	cache_close(&entries->section);
 }
@@ -121,7 +121,7 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 
 /* --- all of them --- */
 
-static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+static int collect_briefs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
 		   const struct ckpt_records *read, struct entries *known)
 {
 	int err = 0;
@@ -172,11 +172,11 @@ int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct r
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	load(&known, store);
-	err = collect(out, store, refs, read, &known);
+	load_entries(&known, store);
+	err = collect_briefs(out, store, refs, read, &known);
 	if (!err)
 		err = ask_keepers(out, store);
-	release(&known);
+	release_entries(&known);
 	if (err)
 		brief_release(out);
 	return err;

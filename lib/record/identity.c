@@ -163,8 +163,9 @@ static const char *last_before(const struct ref_list *refs, const struct identit
 	return refs->items[refs->nr - 1].id;
 }
 
-static void say(struct strlist *warnings, enum identity_relation relation, struct store *store,
-		const struct ref_list *refs, const struct identity *now)
+static void add_warning(struct strlist *warnings, enum identity_relation relation,
+			struct store *store, const struct ref_list *refs,
+			const struct identity *now)
 {
 	struct ref_list own = { 0 };
 
@@ -200,7 +201,7 @@ void identity_check(struct strlist *warnings, struct store *store, const struct 
 	if (same && recorded.device == now.device && !strcmp(recorded.root, now.root))
 		return;
 	if (known)
-		say(warnings, identity_compare(&recorded, &now), store, refs, &now);
+		add_warning(warnings, identity_compare(&recorded, &now), store, refs, &now);
 	/* Not written: it is said once more. */
 	if (record)
 		(void)identity_write(&now, store);

@@ -326,7 +326,7 @@ static bool begins_id_or_commit(const struct ref_item *ref, const char *name)
 	       !strncasecmp(oid_hex(commit, &ref->commit), name, len);
 }
 
-static int ambiguous(const struct ref_list *refs, const char *name, match_fn *matches)
+static int set_ambiguous(const struct ref_list *refs, const char *name, match_fn *matches)
 {
 	struct strbuf list = STRBUF_INIT;
 	size_t found = 0;
@@ -360,7 +360,7 @@ static int by_hash(struct ckpt_record *out, struct store *store, const struct re
 				at = i;
 			}
 		if (found > 1)
-			return ambiguous(refs, name, ways[way]);
+			return set_ambiguous(refs, name, ways[way]);
 		if (found)
 			return record_read(out, store, &refs->items[at]);
 	}

@@ -83,7 +83,7 @@ static int write_notes(const struct notes *notes, struct store *store)
 
 /* --- commits --- */
 
-static int compare(const void *a, const void *b)
+static int compare_refs(const void *a, const void *b)
 {
 	const struct ref_item *one = a, *other = b;
 	int cmp = strcmp(one->id, other->id);
@@ -92,14 +92,14 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sort; the same commit may be in several packs. */
-static void tidy(struct ref_list *list)
+static void sort_unique(struct ref_list *list)
 {
 	size_t kept = 0;
 
 	if (list->nr)
-		qsort(list->items, list->nr, sizeof(*list->items), compare);
+		qsort(list->items, list->nr, sizeof(*list->items), compare_refs);
 	for (size_t i = 0; i < list->nr; i++)
-		if (!kept || compare(&list->items[kept - 1], &list->items[i]))
+		if (!kept || compare_refs(&list->items[kept - 1], &list->items[i]))
 			list->items[kept++] = list->items[i];
 	list->nr = kept;
 }
@@ -158,7 +158,7 @@ int lost_commits(struct ref_list *out, struct store *store)
 		}
 		packs_contents_release(&contents);
 	}
-	tidy(out);
+	sort_unique(out);
 	fetched_release(&fetched);
 	return err;
 }
@@ -215,8 +215,8 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 }
 
 /* Those that are recorded, followed by those that are not yet. */
-static int collect(struct notes *out, size_t *noted_out, bool *damaged_out, struct store *store,
-		   const struct ref_list *refs, bool any)
+static int collect_notes(struct notes *out, size_t *noted_out, bool *damaged_out,
+			 struct store *store, const struct ref_list *refs, bool any)
 {
 	json_t *log = NULL;
 	bool whole;
@@ -251,7 +251,7 @@ int lost_note(struct store *store, const struct ref_list *refs)
 	struct notes notes;
 	size_t noted;
 	bool damaged;
-	int err = collect(&notes, &noted, &damaged, store, refs, false);
+	int err = collect_notes(&notes, &noted, &damaged, store, refs, false);
 
 	if (!err && (notes.nr > noted || damaged))
 		err = write_notes(&notes, store);
@@ -281,7 +281,7 @@ size_t lost_count(struct store *store, const struct ref_list *refs)
 
 	/* Whoever changes the store has not yet written what it did: look only while nobody does. */
 	if (still >= 0 && !refs_list(&now, store)) {
-		(void)collect(&notes, &noted, &damaged, store, &now, false);
+		(void)collect_notes(&notes, &noted, &damaged, store, &now, false);
 	} else {
 		notes_init(&notes, refs);
 		(void)read_notes(&notes, store);
@@ -309,8 +309,8 @@ static const struct oid *commit_of(const struct ref_list *commits, const struct 
 	return found;
 }
 
-static int resolve(struct ref_list *out, struct store *store, const struct notes *notes,
-		   bool unknown_too)
+static int resolve_notes(struct ref_list *out, struct store *store, const struct notes *notes,
+			 bool unknown_too)
 {
 	struct ref_list commits;
 	int err;
@@ -327,7 +327,7 @@ static int resolve(struct ref_list *out, struct store *store, const struct notes
 		if (commit || unknown_too)
 			refs_add(out, notes->items[i].id, commit);
 	}
-	tidy(out);
+	sort_unique(out);
 	refs_release(&commits);
 	return 0;
 }
@@ -341,7 +341,7 @@ int lost_read(struct ref_list *out, struct store *store, const struct ref_list *
 	err = read_notes(&notes, store);
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = resolve(out, store, &notes, false);
+		err = resolve_notes(out, store, &notes, false);
 	notes_release(&notes);
 	return err;
 }
@@ -351,11 +351,11 @@ int lost_find(struct ref_list *out, struct store *store, const struct ref_list *
 	struct notes notes;
 	size_t noted;
 	bool damaged;
-	int err = collect(&notes, &noted, &damaged, store, refs, any);
+	int err = collect_notes(&notes, &noted, &damaged, store, refs, any);
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = resolve(out, store, &notes, true);
+		err = resolve_notes(out, store, &notes, true);
 	notes_release(&notes);
 	return err;
 }

@@ -186,8 +186,8 @@ static bool is_of_store(const struct strbuf *marker, const struct store *store)
 	return same;
 }
 
-static enum stage_dir_kind judge(struct strbuf *marker, int rootfd, const char *name,
-				 const struct store *store, bool known)
+static enum stage_dir_kind judge_dir(struct strbuf *marker, int rootfd, const char *name,
+				     const struct store *store, bool known)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct strbuf head = STRBUF_INIT;
@@ -219,7 +219,7 @@ static void judge_all(struct stage_dirs *out, int rootfd, const struct store *st
 		enum stage_dir_kind kind;
 
 		strbuf_reset(&marker);
-		kind = judge(&marker, rootfd, name, store, strlist_has(known, name));
+		kind = judge_dir(&marker, rootfd, name, store, strlist_has(known, name));
 		if (kind == STAGE_DIR_NONE)
 			continue;
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
@@ -260,7 +260,7 @@ enum stage_dir_kind stage_dir_look(struct store *store, const char *worktree, co
 	if (store)
 		read_known(&known, store);
 	if (rootfd >= 0 && !faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
-		kind = judge(&marker, rootfd, name, store, strlist_has(&known, name));
+		kind = judge_dir(&marker, rootfd, name, store, strlist_has(&known, name));
 	/* Checked again: perhaps it was removed meanwhile. */
 	if (kind == STAGE_DIR_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		kind = STAGE_DIR_FOREIGN;
