@@ -57,7 +57,8 @@ static int change_names(struct store *store, const char *add, const char *but)
 	return state_set(store, MEMBER, array);
 }
 
-int stage_dir_forget(struct store *store, const char *name)
+/* Forget the name of one that no longer exists. */
+static int forget_name(struct store *store, const char *name)
 {
 	return change_names(store, NULL, name);
 }
@@ -330,7 +331,7 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
 		char *kept = ckpt_error_keep();
 
-		(void)stage_dir_forget(store, name);
+		(void)forget_name(store, name);
 		ckpt_error_put_back(err, kept);
 	}
 	return err;
@@ -356,7 +357,7 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 
 	if (fd < 0)
 		return errno == ENOENT
-			       ? stage_dir_forget(store, name)
+			       ? forget_name(store, name)
 			       : ckpt_error_errno("unable to open the directory '%s'", name);
 	err = stage_dir_empty(fd, name, &(struct strlist)STRLIST_INIT);
 	if (!err && unlinkat(fd, STAGE_DIR_MARKER, 0) < 0 && errno != ENOENT)
@@ -367,10 +368,11 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 	/* Otherwise a power cut could bring it back when it is no longer known. */
 	if (!err && fsync(rootfd) < 0)
 		err = ckpt_error_errno("unable to sync the directory that contained '%s'", name);
-	return err ? err : stage_dir_forget(store, name);
+	return err ? err : forget_name(store, name);
 }
 
-bool stage_dir_in_use(int rootfd, const char *name)
+/* True if the restore that created it is still running, even if it is of another store. */
+static bool is_in_use(int rootfd, const char *name)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -379,7 +381,11 @@ bool stage_dir_in_use(int rootfd, const char *name)
 	return held;
 }
 
-void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
+/*
+ * Forget all names but these: a name without a directory, or with one that the user has taken over,
+ * is useless.
+ */
+static void forget_other_names(struct store *store, const struct stage_dirs *dirs)
 {
 	struct strlist names = STRLIST_INIT;
 
@@ -390,7 +396,7 @@ void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
 		for (size_t j = 0; j < dirs->nr; j++)
 			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
 		if (!ours)
-			(void)stage_dir_forget(store, names.items[i]);
+			(void)forget_name(store, names.items[i]);
 	}
 	strlist_release(&names);
 }
@@ -492,7 +498,7 @@ int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	marker = xstrfmt("%s/" STAGE_DIR_MARKER, rescued_out->buf);
 	(void)unlinkat(rootfd, marker, 0);
 	free(marker);
-	return stage_dir_forget(store, name);
+	return forget_name(store, name);
 }
 
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
@@ -501,7 +507,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return stage_dir_forget(store, name);
+		return forget_name(store, name);
 	if (all_stored(store, rootfd, name, true))
 		return stage_dir_remove(store, rootfd, name);
 	/* Perhaps it is, but was not read to the end. */
@@ -516,7 +522,7 @@ static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, 
 {
 	struct strbuf rescued = STRBUF_INIT;
 
-	if (!stage_dir_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
+	if (!is_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
 	    rescued.len)
 		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a forgotten "
 				    "restore)",
@@ -538,7 +544,7 @@ void stage_sweep(struct strlist *notes, struct store *store, const char *worktre
 		else if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			sweep_stray(notes, store, rootfd, dirs.items[i].name);
 	}
-	stage_dir_forget_others(store, &dirs);
+	forget_other_names(store, &dirs);
 	stage_dirs_release(&dirs);
 	close(rootfd);
 }

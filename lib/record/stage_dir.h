@@ -68,18 +68,6 @@ int stage_dir_empty(int fd, const char *name, const struct strlist *but);
 /** Remove one of ours with everything in it, the marker last, and forget its name. */
 int stage_dir_remove(struct store *store, int rootfd, const char *name);
 
-/** Forget the name of one that no longer exists. */
-int stage_dir_forget(struct store *store, const char *name);
-
-/**
- * Forget all names but these: a name without a directory, or with one that the
- * user has taken over, is useless.
- */
-void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs);
-
-/** True if the restore that created it is still running, even if it is of another store. */
-bool stage_dir_in_use(int rootfd, const char *name);
-
 /** True if the store that created it still knows it, so that its restore may yet be finished. */
 bool stage_dir_is_known(const struct stage_dir *dir);
 
