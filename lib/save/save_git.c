@@ -9,7 +9,7 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#define SECTION "git"
+#define SECTION "project"
 
 void save_git_release(struct save_git *git)
 {

@@ -12,7 +12,7 @@ struct store;
  *
  *     "records"    the briefs of checkpoints, see record/brief.h
  *     "retention"  what saves note so that most need not look at all checkpoints, see keep/retain.c
- *     "git"        what the project's repository was like, see save/save_git.c
+ *     "project"    what the project's repository was like, see save/save_git.c
  *     "every"      the counts of --every, see save/cadence.c
  *
  * It may be missing or torn at any time, and old after a power cut, since it is not synced. Whoever

@@ -160,7 +160,7 @@ test_what_is_remembered_can_be_lost() {
 	rm "$file"
 	git-checkpoint save >"$T/out"
 	expect_grep '^Nothing changed' "$T/out"
-	cache_section git >"$T/git"
+	cache_section project >"$T/git"
 	test -s "$T/git"
 	# of a checkpoint that is gone
 	echo more >>b
