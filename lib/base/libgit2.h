@@ -16,9 +16,8 @@ struct libgit2 {
 #define LIBGIT2_FUNCTIONS(F) \
 	F(libgit2_init) F(libgit2_opts) F(error_last) \
 	F(repository_open_bare) F(repository_odb) F(repository_free) \
-	F(odb_open) F(odb_read) F(odb_read_header) F(odb_free) \
+	F(odb_read) F(odb_read_header) F(odb_free) \
 	F(odb_object_type) F(odb_object_data) F(odb_object_size) F(odb_object_free) \
-	F(oid_fromstr) F(oid_fromstrn) F(oid_tostr) \
 	F(merge_file) F(merge_file_result_free) \
 	F(diff_options_init) F(patch_from_buffers) F(patch_print) F(patch_line_stats) F(patch_free)
 #define LIBGIT2_FIELD(name) __typeof__(git_##name) *name;

@@ -76,15 +76,6 @@ static int check_borrowed(struct strlist *seen, const char *dir, int depth)
 	return err;
 }
 
-int askgit_check_objects(const char *objects)
-{
-	struct strlist seen = STRLIST_INIT;
-	int err = check_borrowed(&seen, objects, 0);
-
-	strlist_release(&seen);
-	return err;
-}
-
 int askgit_check_loose(int objects_fd, const char *hex)
 {
 	char *path = xstrfmt("%.2s/%s", hex, hex + 2);
@@ -102,6 +93,7 @@ int askgit_check(const char *gitdir)
 {
 	char *shared = gitfile_read(gitdir, "commondir");
 	struct strbuf common = STRBUF_INIT, objects = STRBUF_INIT;
+	struct strlist seen = STRLIST_INIT;
 	int err = check_dir(gitdir, "");
 
 	path_absolute(&common, gitdir, shared ? shared : ".");
@@ -114,7 +106,8 @@ int askgit_check(const char *gitdir)
 	if (!err && shared)
 		err = check_dir(common.buf, "info");
 	if (!err)
-		err = askgit_check_objects(objects.buf);
+		err = check_borrowed(&seen, objects.buf, 0);
+	strlist_release(&seen);
 	strbuf_release(&common);
 	strbuf_release(&objects);
 	free(shared);

@@ -18,9 +18,6 @@
  */
 int askgit_check(const char *gitdir);
 
-/** The same for an object directory alone, before libgit2 opens it. */
-int askgit_check_objects(const char *objects);
-
 /**
  * The same for the file of a loose object (its name in hex); a missing file is
  * fine.

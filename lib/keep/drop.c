@@ -152,8 +152,8 @@ static int set_pinned(struct ckpt_record *record, struct store *store, bool pin)
 	return 0;
 }
 
-static int change(struct ckpt_record *record, struct session *session,
-		  const struct drop_pin *request)
+static int change_pin(struct ckpt_record *record, struct session *session,
+		      const struct drop_pin *request)
 {
 	struct store *store = session->store;
 	bool was_pinned = record->pinned;
@@ -188,7 +188,7 @@ int drop_set_pinned(struct ckpt_record *out, struct session *session,
 				     "there is room; only those of this store can be pinned",
 				     request->checkpoint, out->machine);
 	if (!err)
-		err = change(out, session, request);
+		err = change_pin(out, session, request);
 	/* A ref takes room, too. */
 	if (!err)
 		retain_hold_budget(session, NULL);

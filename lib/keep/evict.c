@@ -80,8 +80,8 @@ static int by_order(const void *x, const void *y)
 	return a->item < b->item ? -1 : a->item > b->item;
 }
 
-static struct candidate *collect(size_t *nr_out, const struct evict_item *items, size_t nr,
-				 int64_t now)
+static struct candidate *collect_candidates(size_t *nr_out, const struct evict_item *items,
+					    size_t nr, int64_t now)
 {
 	struct candidate *list = xcalloc(nr ? nr : 1, sizeof(*list));
 	size_t found = 0;
@@ -269,7 +269,7 @@ void evict_plan(struct evict_plan *out, struct evict_item *items, size_t nr,
 		const struct evict_rules *rules, int64_t now)
 {
 	size_t found;
-	struct candidate *list = collect(&found, items, nr, now);
+	struct candidate *list = collect_candidates(&found, items, nr, now);
 
 	set_taken(items, nr, now);
 	judge_alone(list, found, items, rules, now);

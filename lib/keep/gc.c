@@ -160,7 +160,7 @@ static int lock_again(struct gc *gc)
 	}
 }
 
-static int replace(struct gc *gc, struct gc_result *out)
+static int replace_packs(struct gc *gc, struct gc_result *out)
 {
 	uint64_t cache = reclaim_cache_before(gc->store);
 	int err = repack_adopt(gc->store, REPACK_DIR, gc->name);
@@ -210,7 +210,7 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 	if (!rc)
 		rc = lock_again(gc);
 	if (!rc)
-		return replace(gc, out);
+		return replace_packs(gc, out);
 	if (rc == CKPT_ECANCELLED)
 		return rc;
 	repack_sweep(gc->store);

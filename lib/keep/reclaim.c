@@ -192,7 +192,7 @@ static void choose_packs(struct reclaim *reclaim)
 	}
 }
 
-static uint64_t room(const struct store *store)
+static uint64_t free_room(const struct store *store)
 {
 	struct statvfs fs;
 	uint64_t free_bytes;
@@ -224,7 +224,7 @@ static int remove_dead(struct reclaim *reclaim)
 }
 
 /* What was not done can be done later; nothing was lost. */
-static int postpone(struct reclaim *reclaim, int err)
+static int postpone_rest(struct reclaim *reclaim, int err)
 {
 	if (err == CKPT_ECANCELLED)
 		return err;
@@ -266,7 +266,7 @@ static int copy_group(struct reclaim *reclaim, size_t from, size_t to)
 			group[nr++] = reclaim->packs[i].contents;
 	err = repack_copy(&name, &damaged, reclaim->store, group, nr, reclaim->session->threads,
 			  is_live, reclaim);
-	err = err ? postpone(reclaim, err) : remove_copied(reclaim, from, to, name, &damaged);
+	err = err ? postpone_rest(reclaim, err) : remove_copied(reclaim, from, to, name, &damaged);
 	free(name);
 	free(group);
 	strlist_release(&damaged);
@@ -289,7 +289,7 @@ static int copy_chosen(struct reclaim *reclaim)
 	int err = 0;
 
 	while (to < reclaim->nr && !err && !reclaim->why) {
-		uint64_t sum = 0, limit = room(reclaim->store);
+		uint64_t sum = 0, limit = free_room(reclaim->store);
 		size_t chosen = 0;
 
 		for (from = to; to < reclaim->nr; to++) {
@@ -343,7 +343,7 @@ static int copy_tight(struct reclaim *reclaim)
 			if (is_live(&pack->contents.items[j].oid, reclaim))
 				strbuf_addf(&list, "%s\n", oid_hex(hex, &pack->contents.items[j].oid));
 	}
-	if (list.len && sum > room(reclaim->store)) {
+	if (list.len && sum > free_room(reclaim->store)) {
 		reclaim->postponed = true;
 	} else if (list.len) {
 		bool made = false;
@@ -355,7 +355,7 @@ static int copy_tight(struct reclaim *reclaim)
 		}
 		/* Without git, or with a damaged object in it, it stays as it is. */
 		if (err)
-			err = postpone(reclaim, err);
+			err = postpone_rest(reclaim, err);
 		for (size_t i = 0; i < reclaim->nr && !err && made; i++) {
 			struct old_pack *pack = &reclaim->packs[i];
 

@@ -58,7 +58,7 @@ void retain_rules(struct evict_rules *out, const struct ckpt_settings *settings)
 	};
 }
 
-static uint64_t usage(struct session *session)
+static uint64_t bytes_used(struct session *session)
 {
 	return fs_disk_usage(session->store->dirfd, ".");
 }
@@ -69,7 +69,7 @@ static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t 
 
 	if (!max_size)
 		return 0;
-	sum = usage(session) + need + reserve;
+	sum = bytes_used(session) + need + reserve;
 	return sum > max_size ? sum - max_size : 0;
 }
 
@@ -79,6 +79,9 @@ static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t 
 
 /* Seconds after which a save looks in any case: the settings, or the clock, may have changed. */
 enum { LOOK_AGAIN = 7200 };
+
+/* New checkpoints after which it does: readers, who keep nothing, have to read them each time. */
+enum { FRESH_MAX = 32 };
 
 /*
  * What saves note in the cache (store/cache.h) so that most of them need not look at all
@@ -148,7 +151,8 @@ static bool may_be_due(const struct tally *tally, const struct evict_rules *rule
 	uint64_t known = tally->asked + tally->automatic, fresh = nr > known ? nr - known : 0;
 	int64_t now = clock_now();
 
-	return rules->max_age || (rules->max_count && tally->asked + fresh > rules->max_count) ||
+	return rules->max_age || fresh >= FRESH_MAX ||
+	       (rules->max_count && tally->asked + fresh > rules->max_count) ||
 	       (rules->max_automatic && tally->automatic + fresh > rules->max_automatic) ||
 	       (rules->thin.nr && (now >= tally->thin_at || tally->thin_at - now > LOOK_AGAIN));
 }
@@ -198,7 +202,7 @@ static int choose_victims(struct retain_result *out, struct stock *stock)
 	return 0;
 }
 
-static int say(struct store *store, const char *action, const struct retain_victim *victim)
+static int log_victim(struct store *store, const char *action, const struct retain_victim *victim)
 {
 	const struct ckpt_record *record = &victim->record;
 
@@ -253,7 +257,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	for (size_t i = from; i < result->nr; i++) {
 		if (result->items[i].record.machine)
 			continue;
-		unsaid[i] = say(store, action, &result->items[i]) != 0;
+		unsaid[i] = log_victim(store, action, &result->items[i]) != 0;
 		strlist_add(&ids, result->items[i].record.id);
 	}
 	audit_sync(store);
@@ -273,7 +277,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 			err = keepers_forget(store, &item.ref);
 		/* The disk was full; now there is at least the space that the ref took. */
 		if (!err && unsaid[i])
-			(void)say(store, action, &result->items[i]);
+			(void)log_victim(store, action, &result->items[i]);
 	}
 	free(unsaid);
 	if (!leaves_latest(store, result, from))
@@ -287,7 +291,8 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 
 /* --- bytes after saves: now and then, so that a save seldom waits for it --- */
 
-static int reclaim(struct reclaim_result *out, struct session *session, enum reclaim_effort effort)
+static int free_bytes(struct reclaim_result *out, struct session *session,
+		      enum reclaim_effort effort)
 {
 	int err = reclaim_run(out, session, effort);
 	struct tally tally;
@@ -305,15 +310,15 @@ static int reclaim(struct reclaim_result *out, struct session *session, enum rec
 
 int retain_let_go(struct retain_result *result, struct session *session, const char *action)
 {
-	uint64_t before = usage(session), after;
+	uint64_t before = bytes_used(session), after;
 	struct reclaim_result reclaimed;
 	int err = let_all_go(session->store, action, result, 0);
 
 	/* They are gone; the bytes that remain are for gc. */
-	if (!err && reclaim(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
+	if (!err && free_bytes(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
 		err = CKPT_ECANCELLED;
 	note_counts(session->store, NULL, 0);
-	after = usage(session);
+	after = bytes_used(session);
 	result->freed = before > after ? before - after : 0;
 	return err;
 }
@@ -330,9 +335,9 @@ static void reclaim_sometimes(struct session *session, size_t nr)
 	tally = read_tally(session->store);
 	many_packs = present > RECLAIM_PACKS_MAX && present >= tally.packs + EVICTED_MAX;
 	if (tally.evicted >= evicted_max || (many_packs && tally.evicted && !large))
-		(void)reclaim(&result, session, RECLAIM_QUICK);
+		(void)free_bytes(&result, session, RECLAIM_QUICK);
 	else if (many_packs)
-		(void)reclaim(&result, session, RECLAIM_MERGE);
+		(void)free_bytes(&result, session, RECLAIM_MERGE);
 }
 
 /* --- rules --- */
@@ -352,7 +357,7 @@ static bool plan_bytes(struct stock *stock, const struct job *job, uint64_t over
 	return false;
 }
 
-static void estimate(struct retain_result *out, const struct stock *stock, uint64_t over)
+static void estimate_freed(struct retain_result *out, const struct stock *stock, uint64_t over)
 {
 	out->freed = stock->known ? stock->garbage : 0;
 	for (size_t i = 0; i < stock->plan.due && stock->known; i++)
@@ -387,7 +392,7 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 	if (!err && round->over)
 		round->reachable = plan_bytes(stock, job, round->over, round->first);
 	if (!err && job->dry_run)
-		estimate(out, stock, round->over);
+		estimate_freed(out, stock, round->over);
 	return err ? err : choose_victims(out, stock);
 }
 
@@ -435,7 +440,8 @@ static int one_round(struct retain_result *out, struct session *session,
 	if (!err && !job->dry_run && out->nr > from)
 		err = let_all_go(session->store, job->action, out, from);
 	if (!err && !job->dry_run && (round.over || job->thorough)) {
-		err = reclaim(&reclaimed, session, job->thorough ? RECLAIM_ALL : RECLAIM_THOROUGH);
+		err = free_bytes(&reclaimed, session,
+				 job->thorough ? RECLAIM_ALL : RECLAIM_THOROUGH);
 		/* If removing some freed nothing, removing more will not either. */
 		if (!err && round.reachable &&
 		    (reclaimed.after < reclaimed.before || out->nr == from))
@@ -461,7 +467,7 @@ static void trim_log(struct session *session)
 /* Remove what the rules of the job want, in rounds, until they are met or nothing more helps. */
 static int apply_rules(struct retain_result *out, struct session *session, const struct job *job)
 {
-	uint64_t before = usage(session), after;
+	uint64_t before = bytes_used(session), after;
 	bool first = true;
 	int err;
 
@@ -475,7 +481,7 @@ static int apply_rules(struct retain_result *out, struct session *session, const
 		return err;
 	if (out->nr && !job->counts)
 		note_counts(session->store, NULL, 0);
-	after = usage(session);
+	after = bytes_used(session);
 	out->freed = before > after ? before - after : 0;
 	out->excess = bytes_over(session, job->rules.max_size, job->need);
 	return err;
@@ -582,7 +588,7 @@ int retain_make_room(struct retain_room *out, struct session *session, const str
 		err = stock_weigh(&stock);
 	if (err)
 		goto out;
-	in_use = usage(session);
+	in_use = bytes_used(session);
 	out->damaged = !stock.known;
 	spare = stock.known ? stock_spare(&stock) + stock.newest : 0;
 	stays = in_use > spare ? in_use - spare : 0;

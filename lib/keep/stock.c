@@ -82,7 +82,7 @@ int stock_open(struct stock *stock, struct session *session, const struct evict_
 	stock->fresh = fresh;
 	err = reclaim_sweep_keepers(session);
 	if (!err)
-		err = brief_read(&stock->briefs, session->store, true);
+		err = brief_read(&stock->briefs, session->store);
 	if (err)
 		return err;
 	stock->items = xcalloc(stock->briefs.nr + 1, sizeof(*stock->items));

@@ -116,7 +116,8 @@ static int read_briefs(struct ckpt_briefs *out, struct session *session,
 	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
 	if (!err && !do_agree(recent, out, older)) {
 		brief_release(out);
-		err = brief_read(out, session->store, false);
+		brief_forget(session->store);
+		err = brief_read(out, session->store);
 	}
 	return err;
 }

@@ -7,79 +7,71 @@
 
 #define SECTION "records"
 
-/* This many records are read as fast as the file is written. */
+/* This many records are read as fast as the cache is written. */
 enum { READ_AGAIN_MAX = 16 };
 
-enum flags {
-	SCOPED = 1,
-	STATE_ONLY = 2,
-	AUTOMATIC = 4,
-	SAFETY = 8,
-	ALL_FLAGS = 15,
-};
-
-struct entry {
-	char id[CKPT_ID_SIZE];
-	struct oid commit;
-	uint32_t flags;
-	int64_t created_at, expiry;
-};
-
-_Static_assert(sizeof(struct entry) == 72, "no padding");
+/* What is in the cache: of each up to `needed`, the rest is 0. */
+_Static_assert(sizeof(struct ckpt_brief) == 80 && offsetof(struct ckpt_brief, needed) == 72,
+	       "no padding");
 
 struct entries {
 	struct cache_section section;
-	const struct entry *items; /* in the order of ids; in the section */
+	const struct ckpt_brief *items; /* in the order of ids */
 	size_t nr;
 	size_t next; /* where to look first */
 };
 
-/* --- the file --- */
+/* --- the cache --- */
 
-static bool entry_is_sound(const struct entry *entry, const struct entry *before)
+static bool is_sound(const struct ckpt_brief *brief, const struct ckpt_brief *before)
 {
-	return memchr(entry->id, '\0', sizeof(entry->id)) && refs_valid_id(entry->id) &&
-	       !oid_is_zero(&entry->commit) && !(entry->flags & ~(uint32_t)ALL_FLAGS) &&
-	       entry->created_at && (!before || strcmp(before->id, entry->id) < 0);
+	const unsigned char *flags = (const unsigned char *)&brief->scoped;
+
+	return memchr(brief->ref.id, '\0', sizeof(brief->ref.id)) && refs_valid_id(brief->ref.id) &&
+	       !oid_is_zero(&brief->ref.commit) && brief->created_at &&
+	       (flags[0] | flags[1] | flags[2] | flags[3]) <= 1 &&
+	       (!before || strcmp(before->ref.id, brief->ref.id) < 0);
 }
 
 /* If it is not as it was written, it is ignored. */
-static void load(struct entries *out, struct store *store)
+static void load_entries(struct entries *out, struct store *store)
 {
 	size_t nr;
 
 	memset(out, 0, sizeof(*out));
+	if (store->briefs_wrong)
+		return;
 	out->section = cache_open(store, SECTION);
-	nr = out->section.len / sizeof(struct entry);
-	out->items = (const struct entry *)(const void *)out->section.data;
+	nr = out->section.len / sizeof(*out->items);
+	out->items = (const struct ckpt_brief *)(const void *)out->section.data;
 	for (size_t i = 0; i < nr; i++)
-		if (!entry_is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
+		if (!is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
 			return;
 	out->nr = nr;
 }
 
-static void release(struct entries *entries)
+static void release_entries(struct entries *entries)
 {
 	cache_close(&entries->section);
 }
 
-static int compare_id(const void *id, const void *entry)
+static int compare_id(const void *id, const void *brief)
 {
-	return strcmp(id, ((const struct entry *)entry)->id);
+	return strcmp(id, ((const struct ckpt_brief *)brief)->ref.id);
 }
 
 /* The one about a ref, or NULL. Refs come by id as a rule: it is the one after the last. */
-static const struct entry *find(struct entries *entries, const struct ref_item *ref)
+static const struct ckpt_brief *find_known(struct entries *entries, const struct ref_item *ref)
 {
-	const struct entry *entry = NULL;
+	const struct ckpt_brief *brief = NULL;
 
-	if (entries->next < entries->nr && !strcmp(entries->items[entries->next].id, ref->id))
-		entry = &entries->items[entries->next];
+	if (entries->next < entries->nr && !strcmp(entries->items[entries->next].ref.id, ref->id))
+		brief = &entries->items[entries->next];
 	else if (entries->nr)
-		entry = bsearch(ref->id, entries->items, entries->nr, sizeof(*entry), compare_id);
-	if (entry)
-		entries->next = (size_t)(entry - entries->items) + 1;
-	return entry && oid_equal(&entry->commit, &ref->commit) ? entry : NULL;
+		brief = bsearch(ref->id, entries->items, entries->nr, sizeof(*brief), compare_id);
+	if (brief)
+		entries->next = (size_t)(brief - entries->items) + 1;
+	return brief && oid_equal(&brief->ref.commit, &ref->commit) ? brief : NULL;
 }
 
 /* --- what it is about --- */
@@ -87,7 +79,7 @@ static const struct entry *find(struct entries *entries, const struct ref_item *
 void brief_of(struct ckpt_brief *out, const struct ckpt_record *record)
 {
 	memset(out, 0, sizeof(*out));
-	memcpy(out->ref.id, record->id, sizeof(out->ref.id));
+	snprintf(out->ref.id, sizeof(out->ref.id), "%s", record->id);
 	out->ref.commit = record->commit;
 	out->created_at = record->created_at;
 	out->expiry = record->expiry;
@@ -103,36 +95,7 @@ bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record
 	struct ckpt_brief now;
 
 	brief_of(&now, record);
-	return !strcmp(brief->ref.id, now.ref.id) &&
-	       oid_equal(&brief->ref.commit, &now.ref.commit) &&
-	       brief->created_at == now.created_at && brief->expiry == now.expiry &&
-	       brief->scoped == now.scoped && brief->state_only == now.state_only &&
-	       brief->automatic == now.automatic && brief->safety == now.safety;
-}
-
-static void from_entry(struct ckpt_brief *out, const struct entry *entry)
-{
-	memset(out, 0, sizeof(*out));
-	memcpy(out->ref.id, entry->id, sizeof(out->ref.id));
-	out->ref.commit = entry->commit;
-	out->created_at = entry->created_at;
-	out->expiry = entry->expiry;
-	out->scoped = entry->flags & SCOPED;
-	out->state_only = entry->flags & STATE_ONLY;
-	out->automatic = entry->flags & AUTOMATIC;
-	out->safety = entry->flags & SAFETY;
-}
-
-/* What the commit says. */
-static void to_entry(struct entry *out, const struct ckpt_brief *brief)
-{
-	memset(out, 0, sizeof(*out));
-	memcpy(out->id, brief->ref.id, sizeof(out->id));
-	out->commit = brief->ref.commit;
-	out->created_at = brief->created_at;
-	out->expiry = brief->expiry;
-	out->flags = (brief->scoped ? SCOPED : 0) | (brief->state_only ? STATE_ONLY : 0) |
-		     (brief->automatic ? AUTOMATIC : 0) | (brief->safety ? SAFETY : 0);
+	return !memcmp(brief, &now, offsetof(struct ckpt_brief, needed));
 }
 
 static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref,
@@ -158,17 +121,17 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 
 /* --- all of them --- */
 
-static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+static int collect_briefs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
 		   const struct ckpt_records *read, struct entries *known)
 {
 	int err = 0;
 
 	out->items = xcalloc(refs->nr + 1, sizeof(*out->items));
 	for (size_t i = 0; i < refs->nr && !err; i++) {
-		const struct entry *entry = find(known, &refs->items[i]);
+		const struct ckpt_brief *brief = find_known(known, &refs->items[i]);
 
-		if (entry) {
-			from_entry(&out->items[out->nr++], entry);
+		if (brief) {
+			out->items[out->nr++] = *brief;
 			continue;
 		}
 		err = read_one(&out->items[out->nr], store, &refs->items[i], read);
@@ -202,38 +165,31 @@ static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 	return err;
 }
 
-static int read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		     const struct ckpt_records *read, bool cached)
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		    const struct ckpt_records *read)
 {
-	struct entries known = { 0 };
+	struct entries known;
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (cached)
-		load(&known, store);
-	err = collect(out, store, refs, read, &known);
+	load_entries(&known, store);
+	err = collect_briefs(out, store, refs, read, &known);
 	if (!err)
 		err = ask_keepers(out, store);
-	release(&known);
+	release_entries(&known);
 	if (err)
 		brief_release(out);
 	return err;
 }
 
-int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		    const struct ckpt_records *read)
-{
-	return read_refs(out, store, refs, read, true);
-}
-
-int brief_read(struct ckpt_briefs *out, struct store *store, bool cached)
+int brief_read(struct ckpt_briefs *out, struct store *store)
 {
 	struct ref_list refs;
 	int err = refs_list(&refs, store);
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = read_refs(out, store, &refs, NULL, cached);
+		err = brief_read_refs(out, store, &refs, NULL);
 	refs_release(&refs);
 	return err;
 }
@@ -249,23 +205,27 @@ void brief_release(struct ckpt_briefs *briefs)
 
 size_t brief_worth(const struct ckpt_briefs *briefs)
 {
-	return briefs->learned < READ_AGAIN_MAX ? 0 : briefs->nr * sizeof(struct entry);
+	return briefs->learned < READ_AGAIN_MAX ? 0 : briefs->nr * sizeof(*briefs->items);
 }
 
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 {
-	struct entry *entries;
+	size_t rest = offsetof(struct ckpt_brief, needed);
+	struct ckpt_brief *copy;
 
 	if (!brief_worth(briefs))
 		return;
-	entries = xcalloc(briefs->nr + 1, sizeof(*entries));
+	copy = xmalloc(brief_worth(briefs));
+	memcpy(copy, briefs->items, brief_worth(briefs));
 	for (size_t i = 0; i < briefs->nr; i++)
-		to_entry(&entries[i], &briefs->items[i]);
-	cache_set(store, SECTION, entries, briefs->nr * sizeof(*entries));
-	free(entries);
+		memset((char *)&copy[i] + rest, 0, sizeof(*copy) - rest);
+	cache_set(store, SECTION, copy, brief_worth(briefs));
+	store->briefs_wrong = false;
+	free(copy);
 }
 
 void brief_forget(struct store *store)
 {
+	store->briefs_wrong = true;
 	cache_set(store, SECTION, NULL, 0);
 }

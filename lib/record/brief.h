@@ -25,11 +25,11 @@ struct store;
  */
 struct ckpt_brief {
 	struct ref_item ref;
-	int64_t created_at;
-	int64_t expiry; /**< 0: never */
-	bool scoped;    /**< of some paths only */
+	bool scoped; /**< of some paths only */
 	bool state_only;
 	bool automatic, safety; /**< as in the record */
+	int64_t created_at;
+	int64_t expiry; /**< 0: never */
 	/* What keepers say, see store/keepers.h: */
 	bool needed;
 	bool pinned; /**< or named */
@@ -44,8 +44,8 @@ struct ckpt_briefs {
 	size_t learned;		/**< how many were read from their commits */
 };
 
-/** Of all checkpoints; damaged ones are left out and named. Unless `cached`, each record is read. */
-int brief_read(struct ckpt_briefs *out, struct store *store, bool cached);
+/** Of all checkpoints; damaged ones are left out and named. */
+int brief_read(struct ckpt_briefs *out, struct store *store);
 
 /** The same of these refs, which are sorted by id; `read` are records that need not be read again. */
 int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
@@ -55,7 +55,7 @@ void brief_release(struct ckpt_briefs *briefs);
 /** The bytes that it would take in the cache, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);
 
-/** Write them to the cache if that is worth it; the store must be locked: readers write nothing. */
+/** Write them to the cache if that is worth it, and the store is locked. */
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store);
 
 /** The brief of one record. */
@@ -64,7 +64,10 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record);
 /** Whether a brief says what the record does. */
 bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record);
 
-/** Remove them from the cache: something in it turned out to be wrong. */
+/**
+ * Something in the cache turned out to be wrong: do not take them from there any more. If the store
+ * is locked, they are removed.
+ */
 void brief_forget(struct store *store);
 
 #endif

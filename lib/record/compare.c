@@ -185,8 +185,8 @@ static int one_side(struct compare_walk *walk, const char *dir, const struct wt_
 	return err;
 }
 
-static int visit(struct compare_walk *walk, const char *dir, const struct wt_entry *old,
-		 const struct wt_entry *new)
+static int visit_pair(struct compare_walk *walk, const char *dir, const struct wt_entry *old,
+		      const struct wt_entry *new)
 {
 	int err;
 
@@ -226,7 +226,7 @@ int compare_run_within(struct compare_list *out, const struct compare_side *befo
 {
 	struct compare compare = { .out = out, .limit = limit };
 	struct compare_walk walk = {
-		.before = before, .after = after, .fn = visit, .payload = &compare
+		.before = before, .after = after, .fn = visit_pair, .payload = &compare
 	};
 	int err;
 

@@ -7,18 +7,17 @@
 
 #include <sys/sysmacros.h>
 
-#define FILE_NAME "checkpoint/identity"
+#define MEMBER "identity"
 #define ROOT_NONE "none"
 #define ROOT_UNKNOWN "unknown"
-
-/* A longer history is not followed to its root: nobody wants to wait seconds for a warning. */
-enum { COMMITS_MAX = 50000 };
 
 #define NS_PER_S 1000000000LL
 
 static bool is_commit(const char *root)
 {
-	return strcmp(root, ROOT_NONE) && strcmp(root, ROOT_UNKNOWN);
+	size_t len = strlen(root);
+
+	return (len == OID_HEX || len == SHA256_HEX) && strspn(root, "0123456789abcdef") == len;
 }
 
 int identity_of(struct identity *out, const char *dir)
@@ -40,63 +39,31 @@ int identity_of(struct identity *out, const char *dir)
 
 /* --- the root commit --- */
 
-/* Put the first parent into `id`; 0 if there is none, negative if the commit cannot be read. */
-static int to_first_parent(git_oid *id, git_odb *odb, int objects_fd)
+static bool is_shallow(const struct repo *repo)
 {
-	/* Headers come in a fixed order: one tree, then the parents. */
-	enum { TREE_LINE = 5 + GIT_OID_HEXSZ + 1, PARENT_LINE = 7 + GIT_OID_HEXSZ + 1 };
-	git_odb_object *object = NULL;
-	char hex[GIT_OID_HEXSZ + 1];
-	int rc;
+	char *file = xstrfmt("%s/shallow", repo->commondir);
+	bool shallow = !access(file, F_OK);
 
-	libgit2.oid_tostr(hex, sizeof(hex), id);
-	rc = askgit_check_loose(objects_fd, hex) ? -1 : libgit2.odb_read(&object, odb, id);
-	if (rc < 0)
-		return rc;
-	if (libgit2.odb_object_type(object) != GIT_OBJECT_COMMIT) {
-		rc = -1;
-	} else {
-		const char *text = libgit2.odb_object_data(object);
-
-		rc = 0;
-		if (libgit2.odb_object_size(object) >= TREE_LINE + PARENT_LINE &&
-		    !strncmp(text + TREE_LINE, "parent ", 7))
-			rc = libgit2.oid_fromstrn(id, text + TREE_LINE + 7, GIT_OID_HEXSZ) < 0 ? -1 : 1;
-	}
-	libgit2.odb_object_free(object);
-	return rc;
+	free(file);
+	return shallow;
 }
 
-/*
- * Only the object database, not the repository: no configuration is read, and
- * nothing missing is fetched. The last commit of a shallow clone does not
- * count as root: its parent is named but missing.
- */
-static int walk_to_root(char out[IDENTITY_ROOT_SIZE], const struct repo *repo, const char *head)
+/* The last commit of a shallow clone does not count as root: its parent is named but missing. */
+static int ask_root(char out[IDENTITY_ROOT_SIZE], const struct repo *repo)
 {
-	struct strbuf objects = STRBUF_INIT;
-	git_odb *odb = NULL;
-	git_oid id;
-	int rc, fd;
+	static const char *const args[] = { "rev-list", "--first-parent", "--max-parents=0", "HEAD",
+					    NULL };
+	const struct gitrun how = { .gitdir = repo->gitdir };
+	struct strbuf answer = STRBUF_INIT;
+	int err = is_shallow(repo) ? CKPT_ERROR : askgit(&answer, &how, args);
 
-	strbuf_addstr(&objects, repo->commondir);
-	path_append(&objects, "objects");
-	fd = libgit2_begin() ? -1 : open(objects.buf, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	rc = fd < 0 || askgit_check_objects(objects.buf) ? -1 : libgit2.odb_open(&odb, objects.buf);
-	if (!rc)
-		rc = libgit2.oid_fromstr(&id, head);
-	if (!rc)
-		rc = 1;
-	for (int i = 0; rc > 0 && i < COMMITS_MAX && !cancel_check(); i++)
-		rc = to_first_parent(&id, odb, fd);
-	if (!rc)
-		libgit2.oid_tostr(out, GIT_OID_HEXSZ + 1, &id);
-	if (fd >= 0) {
-		libgit2.odb_free(odb);
-		close(fd);
-	}
-	strbuf_release(&objects);
-	return rc;
+	strbuf_trim(&answer);
+	if (!err && !is_commit(answer.buf))
+		err = CKPT_ERROR;
+	if (!err)
+		strcpy(out, answer.buf);
+	strbuf_release(&answer);
+	return err;
 }
 
 void identity_find_root(struct identity *identity, const struct repo *repo)
@@ -104,58 +71,44 @@ void identity_find_root(struct identity *identity, const struct repo *repo)
 	struct repo_state state = { 0 };
 
 	strcpy(identity->root, ROOT_NONE);
-	if (!repo || repo_read_state(&state, repo) || !state.head) {
-		repo_state_release(&state);
-		return;
-	}
-	if (repo->sha256 || strlen(state.head) != GIT_OID_HEXSZ ||
-	    walk_to_root(identity->root, repo, state.head))
+	if (repo && !repo_read_state(&state, repo) && state.head && ask_root(identity->root, repo))
 		strcpy(identity->root, ROOT_UNKNOWN);
 	repo_state_release(&state);
 }
 
-/* --- the file --- */
+/* --- what is recorded --- */
 
 static bool valid_root(const char *root)
 {
-	size_t len = strlen(root);
-
-	return !is_commit(root) ||
-	       (len == GIT_OID_HEXSZ && strspn(root, "0123456789abcdef") == len);
+	return root && (!strcmp(root, ROOT_NONE) || !strcmp(root, ROOT_UNKNOWN) || is_commit(root));
 }
 
 int identity_read(struct identity *out, int store_dirfd)
 {
-	struct strbuf text = STRBUF_INIT;
-	unsigned long long device, inode;
-	long long born;
-	int end = 0, err = fs_read_file(&text, store_dirfd, FILE_NAME);
+	json_t *object = state_peek(store_dirfd, MEMBER),
+	       *device = json_object_get(object, "device"),
+	       *inode = json_object_get(object, "inode"), *born = json_object_get(object, "born");
+	const char *root = json_string_value(json_object_get(object, "root"));
+	bool sound = json_is_integer(device) && json_is_integer(inode) && json_is_integer(born) &&
+		     valid_root(root);
 
 	memset(out, 0, sizeof(*out));
-	if (!err && (sscanf(text.buf, "device %llu\ninode %llu\nborn %lld\nroot %64s\n%n", &device,
-			    &inode, &born, out->root, &end) != 4 ||
-		     (size_t)end != text.len || !valid_root(out->root))) {
-		err = ckpt_error_set(CKPT_ENOTFOUND, "'" FILE_NAME "' is malformed");
-	} else if (!err) {
-		out->device = device;
-		out->inode = inode;
-		out->born = born;
+	if (sound) {
+		out->device = (uint64_t)json_integer_value(device);
+		out->inode = (uint64_t)json_integer_value(inode);
+		out->born = json_integer_value(born);
+		snprintf(out->root, sizeof(out->root), "%s", root);
 	}
-	strbuf_release(&text);
-	return err ? CKPT_ENOTFOUND : 0;
+	json_decref(object);
+	return sound ? 0 : ckpt_error_set(CKPT_ENOTFOUND, "no identity is recorded");
 }
 
 int identity_write(const struct identity *identity, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	int err;
-
-	strbuf_addf(&text, "device %llu\ninode %llu\nborn %lld\nroot %s\n",
-		    (unsigned long long)identity->device, (unsigned long long)identity->inode,
-		    (long long)identity->born, identity->root);
-	err = fs_write_file(store->dirfd, FILE_NAME, text.buf, text.len, 0600, FS_DURABLE);
-	strbuf_release(&text);
-	return err;
+	return state_set(store, MEMBER,
+			 json_pack("{s:I, s:I, s:I, s:s}", "device", (json_int_t)identity->device,
+				   "inode", (json_int_t)identity->inode, "born",
+				   (json_int_t)identity->born, "root", identity->root));
 }
 
 /* --- how they relate --- */
@@ -210,8 +163,9 @@ static const char *last_before(const struct ref_list *refs, const struct identit
 	return refs->items[refs->nr - 1].id;
 }
 
-static void say(struct strlist *warnings, enum identity_relation relation, struct store *store,
-		const struct ref_list *refs, const struct identity *now)
+static void add_warning(struct strlist *warnings, enum identity_relation relation,
+			struct store *store, const struct ref_list *refs,
+			const struct identity *now)
 {
 	struct ref_list own = { 0 };
 
@@ -247,7 +201,7 @@ void identity_check(struct strlist *warnings, struct store *store, const struct 
 	if (same && recorded.device == now.device && !strcmp(recorded.root, now.root))
 		return;
 	if (known)
-		say(warnings, identity_compare(&recorded, &now), store, refs, &now);
+		add_warning(warnings, identity_compare(&recorded, &now), store, refs, &now);
 	/* Not written: it is said once more. */
 	if (record)
 		(void)identity_write(&now, store);

@@ -9,15 +9,14 @@ struct repo;
 struct store;
 
 /**
- * checkpoint/identity: which directory the checkpoints of a store were taken
- * from. A path is only a name: a folder may be moved away, and another created
- * in its place. One line each:
+ * Which directory the checkpoints of a store were taken from. A path is only a
+ * name: a folder may be moved away, and another created in its place. "identity"
+ * in the state of the store (store/state.h) is an object:
  *
- *     device <n>
- *     inode <n>
- *     born <nanoseconds since 1970>   0: this file system does not tell
- *     root <commit>                   where the project's history begins, or
- *                                     "none" or "unknown"
+ *     device, inode   numbers
+ *     born            nanoseconds since 1970; 0: this file system does not tell
+ *     root            the commit where the project's history begins, or "none" or
+ *                     "unknown"
  *
  * Inode numbers are reused as soon as a directory is gone, hence the time of
  * birth; device numbers change at boot, so the others must be enough after a
@@ -42,8 +41,8 @@ int identity_of(struct identity *out, const char *dir);
 
 /**
  * Follow first parents from HEAD to the root commit. "none" if there is no
- * repository (NULL) or no commit yet; "unknown" if the history is too long,
- * shallow, damaged, or not readable by libgit2 (SHA-256).
+ * repository (NULL) or no commit yet; "unknown" if the history is shallow or
+ * damaged, or if git cannot be asked.
  */
 void identity_find_root(struct identity *identity, const struct repo *repo);
 

@@ -54,13 +54,6 @@ static char *read_text(const json_t *object, const char *key)
 	return xstrdup(text ? text : "");
 }
 
-/* The usual one is not written, as programs did that knew of no other. */
-static void write_source(json_t *object, const char *source)
-{
-	if (source && strcmp(source, JOURNAL_SOURCE) != 0)
-		json_object_set_new(object, "source", json_text(source));
-}
-
 static char *read_source(const json_t *object)
 {
 	const char *source = json_string_value(json_object_get(object, "source"));
@@ -103,7 +96,7 @@ const char *journal_git_name(enum journal_git git)
 	return git_names[git];
 }
 
-/* A restore of files alone writes none of this, as programs did that knew nothing of it. */
+/* A restore of files alone has none of this. */
 static void write_git(json_t *object, enum journal_git git, const struct strlist *refs,
 		      const struct strlist *config)
 {
@@ -176,7 +169,7 @@ int journal_write(const struct journal *journal, struct store *store)
 	json_object_set_new(object, "safety", json_text(journal->safety));
 	json_object_set_new(object, "staging", json_text(journal->stages));
 	json_object_set_new(object, "reason", json_text(journal->reason));
-	write_source(object, journal->source);
+	json_object_set_new(object, "source", json_text(journal->source));
 	json_object_set_new(object, "paths", write_paths(&journal->paths));
 	json_object_set_new(object, "made", write_paths(&journal->made));
 	json_object_set_new(object, "modes", write_paths(&journal->modes));
@@ -312,7 +305,7 @@ int journal_undo_write(const struct undo_stack *stack, struct store *store)
 		json_object_set_new(entry, "after", json_text(stack->items[i].after));
 		json_object_set_new(entry, "paths", write_paths(&stack->items[i].paths));
 		json_object_set_new(entry, "made", write_paths(&stack->items[i].made));
-		write_source(entry, stack->items[i].source);
+		json_object_set_new(entry, "source", json_text(stack->items[i].source));
 		write_git(entry, stack->items[i].git, &stack->items[i].refs,
 			  &stack->items[i].config);
 		json_array_append_new(array, entry);

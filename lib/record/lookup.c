@@ -326,7 +326,7 @@ static bool begins_id_or_commit(const struct ref_item *ref, const char *name)
 	       !strncasecmp(oid_hex(commit, &ref->commit), name, len);
 }
 
-static int ambiguous(const struct ref_list *refs, const char *name, match_fn *matches)
+static int set_ambiguous(const struct ref_list *refs, const char *name, match_fn *matches)
 {
 	struct strbuf list = STRBUF_INIT;
 	size_t found = 0;
@@ -344,12 +344,13 @@ static int ambiguous(const struct ref_list *refs, const char *name, match_fn *ma
 	return CKPT_ERROR;
 }
 
-/* Ids and commits. What matches more exactly wins: a whole id is never ambiguous. */
+/* What matches more exactly wins: a whole id is never ambiguous. */
+static match_fn *const ways[] = { is_id, ends_id, begins_id_or_commit };
+
+/* Ids and commits. */
 static int by_hash(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		   const char *name)
 {
-	static match_fn *const ways[] = { is_id, ends_id, begins_id_or_commit };
-
 	for (size_t way = 0; way < ARRAY_SIZE(ways); way++) {
 		size_t found = 0, at = 0;
 
@@ -359,7 +360,7 @@ static int by_hash(struct ckpt_record *out, struct store *store, const struct re
 				at = i;
 			}
 		if (found > 1)
-			return ambiguous(refs, name, ways[way]);
+			return set_ambiguous(refs, name, ways[way]);
 		if (found)
 			return record_read(out, store, &refs->items[at]);
 	}
@@ -413,16 +414,6 @@ static bool is_of_machine(const struct fetched_item *item, const char *machine, 
 	return strlen(item->machine) == len && !strncmp(item->machine, machine, len);
 }
 
-/* What matches more exactly wins. */
-static bool matches_fetched(const char *id, const char *name, int way)
-{
-	if (!way)
-		return !strcmp(id, name);
-	if (way == 1)
-		return strlen(name) == ID_DIGITS && !strcasecmp(id + strlen(id) - ID_DIGITS, name);
-	return !strncmp(id, name, strlen(name));
-}
-
 size_t lookup_fetched(size_t *at, const struct fetched_list *all, const char *name)
 {
 	const char *slash = strchr(name, '/'), *rest = slash + 1;
@@ -433,11 +424,10 @@ size_t lookup_fetched(size_t *at, const struct fetched_list *all, const char *na
 			found = 1;
 			*at = i;
 		}
-
-	for (int way = 0; way < 3 && !found && *rest; way++)
+	for (size_t way = 0; way < ARRAY_SIZE(ways) && !found && *rest; way++)
 		for (size_t i = 0; i < all->nr; i++)
 			if (is_of_machine(&all->items[i], name, len) &&
-			    matches_fetched(all->items[i].ref.id, rest, way)) {
+			    ways[way](&all->items[i].ref, rest)) {
 				found++;
 				*at = i;
 			}
@@ -465,7 +455,7 @@ static int set_unknown_fetched(const char *name)
 			      name);
 }
 
-/* "<machine>/@", "<machine>/<id>", a prefix of the id, or the digits at its end. */
+/* "<machine>/@", or "<machine>/" and an id, the digits at its end, a prefix of it or of the commit. */
 static int read_fetched(struct ckpt_record *out, struct store *store, const char *name)
 {
 	struct fetched_list all;

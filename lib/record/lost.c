@@ -7,6 +7,8 @@
 #include "record/manifest.h"
 #include "store/store.h"
 
+#define MEMBER "lost"
+
 enum {
 	DIGITS = 8,
 	RECORD_MAX = 16 << 20, /* no record is larger than this */
@@ -54,52 +56,34 @@ static void add_note(const char *id, const char *digits, void *payload)
 	snprintf(note->digits, sizeof(note->digits), "%s", digits);
 }
 
-/* --- the file --- */
+/* --- what is recorded --- */
 
-/* Torn lines are skipped: an id is complete or invalid. */
+/* CKPT_ECORRUPT: the state is damaged, so there may have been any. */
 static int read_notes(struct notes *out, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	int err = fs_read_file(&text, store->dirfd, LAYOUT_LOST);
-	size_t at = 0;
+	json_t *lost = NULL, *digits;
+	const char *id;
+	int err = state_get(&lost, store, MEMBER);
 
-	while (!err && at < text.len) {
-		char *line = text.buf + at, *digits;
-		char *end = memchr(line, '\n', text.len - at);
-
-		at = end ? (size_t)(end + 1 - text.buf) : text.len;
-		if (end)
-			*end = '\0';
-		digits = strchr(line, ' ');
-		if (digits)
-			*digits++ = '\0';
-		if (!digits || strspn(digits, "0123456789abcdef") != DIGITS)
-			digits = NULL;
-		if (refs_valid_id(line))
-			add_note(line, digits ? digits : "", out);
-	}
-	strbuf_release(&text);
-	return err == CKPT_ENOTFOUND ? 0 : err;
+	json_object_foreach(lost, id, digits)
+		if (refs_valid_id(id))
+			add_note(id, json_is_string(digits) ? json_string_value(digits) : "", out);
+	json_decref(lost);
+	return err;
 }
 
 static int write_notes(const struct notes *notes, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	int err;
+	json_t *lost = notes->nr ? json_object() : NULL;
 
-	if (!notes->nr)
-		return fs_remove_tree(store->dirfd, LAYOUT_LOST);
 	for (size_t i = 0; i < notes->nr; i++)
-		strbuf_addf(&text, "%s%s%s\n", notes->items[i].id,
-			    *notes->items[i].digits ? " " : "", notes->items[i].digits);
-	err = fs_write_file(store->dirfd, LAYOUT_LOST, text.buf, text.len, 0600, FS_DURABLE);
-	strbuf_release(&text);
-	return err;
+		json_object_set_new(lost, notes->items[i].id, json_string(notes->items[i].digits));
+	return state_set(store, MEMBER, lost);
 }
 
 /* --- commits --- */
 
-static int compare(const void *a, const void *b)
+static int compare_refs(const void *a, const void *b)
 {
 	const struct ref_item *one = a, *other = b;
 	int cmp = strcmp(one->id, other->id);
@@ -108,14 +92,14 @@ static int compare(const void *a, const void *b)
 }
 
 /* Sort; the same commit may be in several packs. */
-static void tidy(struct ref_list *list)
+static void sort_unique(struct ref_list *list)
 {
 	size_t kept = 0;
 
 	if (list->nr)
-		qsort(list->items, list->nr, sizeof(*list->items), compare);
+		qsort(list->items, list->nr, sizeof(*list->items), compare_refs);
 	for (size_t i = 0; i < list->nr; i++)
-		if (!kept || compare(&list->items[kept - 1], &list->items[i]))
+		if (!kept || compare_refs(&list->items[kept - 1], &list->items[i]))
 			list->items[kept++] = list->items[i];
 	list->nr = kept;
 }
@@ -174,7 +158,7 @@ int lost_commits(struct ref_list *out, struct store *store)
 		}
 		packs_contents_release(&contents);
 	}
-	tidy(out);
+	sort_unique(out);
 	fetched_release(&fetched);
 	return err;
 }
@@ -230,9 +214,9 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 	return 0;
 }
 
-/* Those in the file, followed by those that are not recorded yet. */
-static int collect(struct notes *out, size_t *noted_out, struct store *store,
-		   const struct ref_list *refs, bool any)
+/* Those that are recorded, followed by those that are not yet. */
+static int collect_notes(struct notes *out, size_t *noted_out, bool *damaged_out,
+			 struct store *store, const struct ref_list *refs, bool any)
 {
 	json_t *log = NULL;
 	bool whole;
@@ -241,12 +225,13 @@ static int collect(struct notes *out, size_t *noted_out, struct store *store,
 
 	notes_init(out, refs);
 	err = read_notes(out, store);
-	if (any)
-		err = 0; /* nothing is expected to be intact there */
+	*damaged_out = err == CKPT_ECORRUPT;
+	if (any || *damaged_out)
+		err = 0; /* with any, nothing is expected to be intact there */
 	kept = *noted_out = out->nr;
 	if (err)
 		return err;
-	whole = manifest_each(store, add_note, out);
+	whole = manifest_each(store, add_note, out) && !*damaged_out;
 	if (refs->nr && out->nr == kept && whole)
 		return 0;
 	if (audit_read(&log, store, 0))
@@ -265,9 +250,10 @@ int lost_note(struct store *store, const struct ref_list *refs)
 {
 	struct notes notes;
 	size_t noted;
-	int err = collect(&notes, &noted, store, refs, false);
+	bool damaged;
+	int err = collect_notes(&notes, &noted, &damaged, store, refs, false);
 
-	if (!err && notes.nr > noted)
+	if (!err && (notes.nr > noted || damaged))
 		err = write_notes(&notes, store);
 	notes_release(&notes);
 	return err;
@@ -291,11 +277,12 @@ size_t lost_count(struct store *store, const struct ref_list *refs)
 	struct ref_list now = { 0 };
 	struct notes notes = { 0 };
 	size_t noted;
+	bool damaged;
 
 	/* Whoever changes the store has not yet written what it did: look only while nobody does. */
 	if (still >= 0 && !refs_list(&now, store)) {
-		(void)collect(&notes, &noted, store, &now, false);
-	} else if (!faccessat(store->dirfd, LAYOUT_LOST, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		(void)collect_notes(&notes, &noted, &damaged, store, &now, false);
+	} else {
 		notes_init(&notes, refs);
 		(void)read_notes(&notes, store);
 	}
@@ -322,8 +309,8 @@ static const struct oid *commit_of(const struct ref_list *commits, const struct 
 	return found;
 }
 
-static int resolve(struct ref_list *out, struct store *store, const struct notes *notes,
-		   bool unknown_too)
+static int resolve_notes(struct ref_list *out, struct store *store, const struct notes *notes,
+			 bool unknown_too)
 {
 	struct ref_list commits;
 	int err;
@@ -340,7 +327,7 @@ static int resolve(struct ref_list *out, struct store *store, const struct notes
 		if (commit || unknown_too)
 			refs_add(out, notes->items[i].id, commit);
 	}
-	tidy(out);
+	sort_unique(out);
 	refs_release(&commits);
 	return 0;
 }
@@ -354,7 +341,7 @@ int lost_read(struct ref_list *out, struct store *store, const struct ref_list *
 	err = read_notes(&notes, store);
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = resolve(out, store, &notes, false);
+		err = resolve_notes(out, store, &notes, false);
 	notes_release(&notes);
 	return err;
 }
@@ -363,11 +350,12 @@ int lost_find(struct ref_list *out, struct store *store, const struct ref_list *
 {
 	struct notes notes;
 	size_t noted;
-	int err = collect(&notes, &noted, store, refs, any);
+	bool damaged;
+	int err = collect_notes(&notes, &noted, &damaged, store, refs, any);
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = resolve(out, store, &notes, true);
+		err = resolve_notes(out, store, &notes, true);
 	notes_release(&notes);
 	return err;
 }

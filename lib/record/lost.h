@@ -8,17 +8,18 @@
 struct store;
 
 /**
- * checkpoint/lost: checkpoints whose refs disappeared although they were not
- * dropped (a damaged file system, a stray rm), a line "<id> <beginning of the
- * commit's name>" each. Recorded before anything that knew of them is
- * rewritten; what they need is not deleted, and `doctor --fix` recovers them.
+ * Checkpoints whose refs disappeared although they were not dropped (a damaged
+ * file system, a stray rm). "lost" in the state of the store (store/state.h) is an
+ * object: for each id the beginning of the commit's name, or "". Recorded before
+ * anything that knew of them is rewritten; what they need is not deleted, and
+ * `doctor --fix` recovers them.
  */
 
 /**
  * Compare refs with what was known: the manifest and, if there are no refs at all or the manifest
- * is damaged, the commits in the packs. Checkpoints that were dropped or evicted according to the
+ * or the state is damaged, the commits in the packs. Checkpoints that were dropped or evicted according to the
  * audit trail are not lost, nor is the commit of a save that was killed before it made its ref. New
- * ones are added to the file, durably. `refs` are the existing refs. The store must be locked. If
+ * ones are added to the state, durably. `refs` are the existing refs. The store must be locked. If
  * nothing is lost, this costs reading the manifest.
  */
 int lost_note(struct store *store, const struct ref_list *refs);

@@ -10,8 +10,6 @@
 enum {
 	HASH_DIGITS = 8,
 	COLUMN_ID = 5,
-	TIME_AT = HASH_DIGITS + 3,
-	REASON_AT = TIME_AT + sizeof(" YYYY-MM-DDTHH:MM:SSZ "),
 };
 
 static const char table_head[] =
@@ -90,16 +88,10 @@ static const char *next_line(const char **end_out, const struct strbuf *text, si
 static const char *find_id(const char *line, const char *end)
 {
 	const char *p = line;
-	int column = 1;
 
 	if (end - line < 2 || line[0] != '|' || line[1] != ' ')
 		return NULL;
-	/* The first two columns are as wide in every sound row. */
-	if (end - line > REASON_AT && line[TIME_AT] == '|' && line[REASON_AT] == '|') {
-		p = line + REASON_AT;
-		column = 3;
-	}
-	for (; column < COLUMN_ID; column++) {
+	for (int column = 1; column < COLUMN_ID; column++) {
 		do {
 			p = memchr(p + 1, '|', (size_t)(end - p - 1));
 		} while (p && p[-1] == '\\');
@@ -124,20 +116,6 @@ static bool row_id(char out[CKPT_ID_SIZE], const char *line, const char *end)
 	memcpy(out, id, len);
 	out[len] = '\0';
 	return refs_valid_id(out);
-}
-
-/* Whether a row is about one of `ids`. */
-static bool is_row_of(const char *line, const char *end, const struct strlist *ids)
-{
-	const char *at = find_id(line, end);
-	char id[CKPT_ID_SIZE];
-	size_t len = sizeof("chk_YYYYMMDD_HHMMSS_xxxxxx") - 1;
-
-	if (!at || (size_t)(end - at) <= len || (at[len] != ' ' && at[len] != '|'))
-		return false;
-	memcpy(id, at, len);
-	id[len] = '\0';
-	return pathset_has(ids, id);
 }
 
 static bool row_fits(const char *line, const char *end, const struct ref_item *ref)
@@ -227,7 +205,7 @@ int manifest_remove(struct store *store, const struct strlist *ids)
 {
 	struct strbuf left = STRBUF_INIT;
 	struct line_file lines;
-	char *line;
+	char *line, id[CKPT_ID_SIZE];
 	size_t len;
 	bool whole;
 	int err;
@@ -236,7 +214,7 @@ int manifest_remove(struct store *store, const struct strlist *ids)
 	whole = !lines_open(&lines, store->dirfd, MANIFEST) && skip_head(&lines);
 	while (whole && lines_next(&lines, &line, &len)) {
 		whole = !lines.torn && !memchr(line, '\0', len);
-		if (!is_row_of(line, line + len, ids)) {
+		if (!row_id(id, line, line + len) || !pathset_has(ids, id)) {
 			strbuf_add(&left, line, len);
 			strbuf_addch(&left, '\n');
 		}

@@ -23,7 +23,7 @@ static enum class class_of(unsigned mode)
 	return mode & WT_MODE_DIR ? CLASS_DIR : mode & 0100 ? CLASS_EXEC : CLASS_FILE;
 }
 
-static void choose(struct encoder *enc)
+static void choose_common(struct encoder *enc)
 {
 	uint32_t best[CLASSES] = { 0 };
 
@@ -53,7 +53,7 @@ static bool entry_is_odd(const struct wt_entry *entry, struct encoder *enc)
 	return is_odd(entry->mode | (entry->kind == WT_DIR ? WT_MODE_DIR : 0), enc);
 }
 
-static void gather(struct encoder *enc, const struct wt_dir *dir)
+static void gather_odd(struct encoder *enc, const struct wt_dir *dir)
 {
 	if (!wt_has_mode(dir, is_odd, enc))
 		return;
@@ -69,7 +69,7 @@ static void gather(struct encoder *enc, const struct wt_dir *dir)
 			};
 		}
 		if (entry->kind == WT_DIR)
-			gather(enc, entry->dir);
+			gather_odd(enc, entry->dir);
 	}
 }
 
@@ -83,8 +83,8 @@ void modes_encode(struct strbuf *out, const struct wt_dir *root)
 	struct encoder *enc = xcalloc(1, sizeof(*enc));
 
 	wt_count_modes(enc->counts, root);
-	choose(enc);
-	gather(enc, root);
+	choose_common(enc);
+	gather_odd(enc, root);
 	if (enc->nr)
 		qsort(enc->items, enc->nr, sizeof(*enc->items), by_path);
 	strbuf_addf(out, HEAD, enc->common[CLASS_FILE],
@@ -98,7 +98,7 @@ void modes_encode(struct strbuf *out, const struct wt_dir *root)
 	free(enc);
 }
 
-static int malformed(struct modes *modes)
+static int set_malformed(struct modes *modes)
 {
 	modes_release(modes);
 	return ckpt_error_set(CKPT_ECORRUPT, "the recorded modes are malformed");
@@ -116,11 +116,11 @@ int modes_parse(struct modes *out, const char *data, size_t len)
 	end = out->text + len;
 	if (sscanf(out->text, HEAD, &file, &exec, &dir) != 3 ||
 	    file >= MODES || exec >= MODES || dir >= MODES)
-		return malformed(out);
+		return set_malformed(out);
 	/* sscanf() is generous; the form is not. */
 	head_len = snprintf(head, sizeof(head), HEAD, file, exec, dir);
 	if (len < (size_t)head_len || memcmp(out->text, head, (size_t)head_len))
-		return malformed(out);
+		return set_malformed(out);
 	out->file = (uint16_t)file;
 	out->exec = (uint16_t)exec;
 	out->dir = (uint16_t)dir;
@@ -129,10 +129,10 @@ int modes_parse(struct modes *out, const char *data, size_t len)
 		unsigned long mode = strtoul(p, &path, 8);
 
 		if (!nul || *p < '0' || *p > '7' || *path != ' ' || mode >= MODES || path + 1 == nul)
-			return malformed(out);
+			return set_malformed(out);
 		/* They are searched by bisection. */
 		if (out->nr && strcmp(out->items[out->nr - 1].path, path + 1) >= 0)
-			return malformed(out);
+			return set_malformed(out);
 		ALLOC_GROW(out->items, out->nr + 1, alloc);
 		out->items[out->nr++] =
 			(struct mode_item){ .path = path + 1, .mode = (uint16_t)mode };

@@ -8,6 +8,7 @@
 
 #include <sys/file.h>
 
+#define MEMBER "stages"
 #define MAGIC "This directory was made by a restore of git-checkpoint.\n"
 
 enum {
@@ -23,65 +24,43 @@ bool stage_dir_is_name(const char *name)
 	       strspn(name + len, "0123456789abcdef") == NAME_DIGITS;
 }
 
-/* --- the names recorded in a store, one per line --- */
+/* --- the names recorded in a store: an array --- */
 
-static void read_record(struct strlist *out, int dirfd)
+static void read_names(struct strlist *out, int dirfd)
 {
-	struct strbuf text = STRBUF_INIT;
-	char *line, *rest = NULL;
+	json_t *names = state_peek(dirfd, MEMBER), *item;
+	size_t i;
 
-	if (!fs_read_file(&text, dirfd, LAYOUT_STAGES))
-		for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-			if (stage_dir_is_name(line))
-				strlist_add(out, line);
-	strbuf_release(&text);
+	json_array_foreach(names, i, item)
+		if (json_is_string(item) && stage_dir_is_name(json_string_value(item)))
+			strlist_add(out, json_string_value(item));
+	json_decref(names);
 }
 
-static int write_record(struct store *store, const struct strlist *names)
-{
-	struct strbuf text = STRBUF_INIT;
-	int err;
-
-	if (!names->nr) {
-		/* If a power cut brings it back, it names something that does not exist: no harm. */
-		if (unlinkat(store->dirfd, LAYOUT_STAGES, 0) < 0 && errno != ENOENT)
-			return ckpt_error_errno("unable to remove '%s/" LAYOUT_STAGES "'",
-						store->path);
-		return 0;
-	}
-	for (size_t i = 0; i < names->nr; i++)
-		strbuf_addf(&text, "%s\n", names->items[i]);
-	err = fs_write_file(store->dirfd, LAYOUT_STAGES, text.buf, text.len, 0600, FS_DURABLE);
-	strbuf_release(&text);
-	return err;
-}
-
-static int put_down(struct store *store, const char *name)
+/* With one more, and without another; either may be NULL. */
+static int change_names(struct store *store, const char *add, const char *but)
 {
 	struct strlist names = STRLIST_INIT;
-	int err;
+	json_t *array = json_array();
 
-	read_record(&names, store->dirfd);
-	strlist_add(&names, name);
-	err = write_record(store, &names);
+	read_names(&names, store->dirfd);
+	if (add)
+		strlist_add(&names, add);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!but || strcmp(names.items[i], but) != 0)
+			json_array_append_new(array, json_string(names.items[i]));
 	strlist_release(&names);
-	return err;
+	if (!json_array_size(array)) {
+		json_decref(array);
+		array = NULL;
+	}
+	return state_set(store, MEMBER, array);
 }
 
-int stage_dir_forget(struct store *store, const char *name)
+/* Forget the name of one that no longer exists. */
+static int forget_name(struct store *store, const char *name)
 {
-	struct strlist names = STRLIST_INIT, others = STRLIST_INIT;
-	int err = 0;
-
-	read_record(&names, store->dirfd);
-	for (size_t i = 0; i < names.nr; i++)
-		if (strcmp(names.items[i], name))
-			strlist_add(&others, names.items[i]);
-	if (others.nr != names.nr)
-		err = write_record(store, &others);
-	strlist_release(&names);
-	strlist_release(&others);
-	return err;
+	return change_names(store, NULL, name);
 }
 
 /* What is recorded, and what the journal has, in case only that is left. */
@@ -90,7 +69,7 @@ static void read_known(struct strlist *out, struct store *store)
 	struct journal journal;
 	char *name, *rest = NULL;
 
-	read_record(out, store->dirfd);
+	read_names(out, store->dirfd);
 	if (!journal_exists(store) || journal_read(&journal, store))
 		return;
 	for (name = strtok_r(journal.stages, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
@@ -208,8 +187,8 @@ static bool is_of_store(const struct strbuf *marker, const struct store *store)
 	return same;
 }
 
-static enum stage_dir_kind judge(struct strbuf *marker, int rootfd, const char *name,
-				 const struct store *store, bool known)
+static enum stage_dir_kind judge_dir(struct strbuf *marker, int rootfd, const char *name,
+				     const struct store *store, bool known)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct strbuf head = STRBUF_INIT;
@@ -241,7 +220,7 @@ static void judge_all(struct stage_dirs *out, int rootfd, const struct store *st
 		enum stage_dir_kind kind;
 
 		strbuf_reset(&marker);
-		kind = judge(&marker, rootfd, name, store, strlist_has(known, name));
+		kind = judge_dir(&marker, rootfd, name, store, strlist_has(known, name));
 		if (kind == STAGE_DIR_NONE)
 			continue;
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
@@ -282,7 +261,7 @@ enum stage_dir_kind stage_dir_look(struct store *store, const char *worktree, co
 	if (store)
 		read_known(&known, store);
 	if (rootfd >= 0 && !faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW))
-		kind = judge(&marker, rootfd, name, store, strlist_has(&known, name));
+		kind = judge_dir(&marker, rootfd, name, store, strlist_has(&known, name));
 	/* Checked again: perhaps it was removed meanwhile. */
 	if (kind == STAGE_DIR_NONE && faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
 		kind = STAGE_DIR_FOREIGN;
@@ -311,7 +290,7 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 
 	if (dirfd < 0)
 		return false;
-	read_record(&names, dirfd);
+	read_names(&names, dirfd);
 	known = strlist_has(&names, dir->name);
 	strlist_release(&names);
 	close(dirfd);
@@ -322,7 +301,7 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 
 int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *name)
 {
-	int err = put_down(store, name);
+	int err = change_names(store, name, NULL);
 
 	*fd_out = -1;
 	if (err)
@@ -352,7 +331,7 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 	if (faccessat(rootfd, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0) {
 		char *kept = ckpt_error_keep();
 
-		(void)stage_dir_forget(store, name);
+		(void)forget_name(store, name);
 		ckpt_error_put_back(err, kept);
 	}
 	return err;
@@ -378,7 +357,7 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 
 	if (fd < 0)
 		return errno == ENOENT
-			       ? stage_dir_forget(store, name)
+			       ? forget_name(store, name)
 			       : ckpt_error_errno("unable to open the directory '%s'", name);
 	err = stage_dir_empty(fd, name, &(struct strlist)STRLIST_INIT);
 	if (!err && unlinkat(fd, STAGE_DIR_MARKER, 0) < 0 && errno != ENOENT)
@@ -389,10 +368,11 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 	/* Otherwise a power cut could bring it back when it is no longer known. */
 	if (!err && fsync(rootfd) < 0)
 		err = ckpt_error_errno("unable to sync the directory that contained '%s'", name);
-	return err ? err : stage_dir_forget(store, name);
+	return err ? err : forget_name(store, name);
 }
 
-bool stage_dir_in_use(int rootfd, const char *name)
+/* True if the restore that created it is still running, even if it is of another store. */
+static bool is_in_use(int rootfd, const char *name)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -401,18 +381,22 @@ bool stage_dir_in_use(int rootfd, const char *name)
 	return held;
 }
 
-void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs)
+/*
+ * Forget all names but these: a name without a directory, or with one that the user has taken over,
+ * is useless.
+ */
+static void forget_other_names(struct store *store, const struct stage_dirs *dirs)
 {
 	struct strlist names = STRLIST_INIT;
 
-	read_record(&names, store->dirfd);
+	read_names(&names, store->dirfd);
 	for (size_t i = 0; i < names.nr; i++) {
 		bool ours = false;
 
 		for (size_t j = 0; j < dirs->nr; j++)
 			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
 		if (!ours)
-			(void)stage_dir_forget(store, names.items[i]);
+			(void)forget_name(store, names.items[i]);
 	}
 	strlist_release(&names);
 }
@@ -496,7 +480,7 @@ int stage_rescue(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	marker = xstrfmt("%s/" STAGE_DIR_MARKER, rescued_out->buf);
 	(void)unlinkat(rootfd, marker, 0);
 	free(marker);
-	return stage_dir_forget(store, name);
+	return forget_name(store, name);
 }
 
 int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, const char *name)
@@ -505,7 +489,7 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return stage_dir_forget(store, name);
+		return forget_name(store, name);
 	if (all_stored(store, rootfd, name, true))
 		return stage_dir_remove(store, rootfd, name);
 	/* Perhaps it is, but was not read to the end. */
@@ -518,7 +502,7 @@ static void sweep_stray(struct strlist *notes, struct store *store, int rootfd, 
 {
 	struct strbuf rescued = STRBUF_INIT;
 
-	if (!stage_dir_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
+	if (!is_in_use(rootfd, name) && !stage_settle(&rescued, store, rootfd, name) &&
 	    rescued.len)
 		strlist_addf(notes, "Kept: %s (files that are in no checkpoint, from a forgotten "
 				    "restore)",
@@ -540,7 +524,7 @@ void stage_sweep(struct strlist *notes, struct store *store, const char *worktre
 		else if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			sweep_stray(notes, store, rootfd, dirs.items[i].name);
 	}
-	stage_dir_forget_others(store, &dirs);
+	forget_other_names(store, &dirs);
 	stage_dirs_release(&dirs);
 	close(rootfd);
 }

@@ -14,7 +14,7 @@ struct strlist;
  * and of which store.
  *
  * A name alone proves nothing. Before the directory is created, its name is recorded
- * in the store (checkpoint/staging); before anything else is in it, it gets a marker
+ * in the store ("stages" in store/state.h); before anything else is in it, it gets a marker
  * with its name, the store and the worktree, which is also the last file to be
  * removed. So, whatever is killed at whatever moment:
  *
@@ -67,18 +67,6 @@ int stage_dir_empty(int fd, const char *name, const struct strlist *but);
 
 /** Remove one of ours with everything in it, the marker last, and forget its name. */
 int stage_dir_remove(struct store *store, int rootfd, const char *name);
-
-/** Forget the name of one that no longer exists. */
-int stage_dir_forget(struct store *store, const char *name);
-
-/**
- * Forget all names but these: a name without a directory, or with one that the
- * user has taken over, is useless.
- */
-void stage_dir_forget_others(struct store *store, const struct stage_dirs *dirs);
-
-/** True if the restore that created it is still running, even if it is of another store. */
-bool stage_dir_in_use(int rootfd, const char *name);
 
 /** True if the store that created it still knows it, so that its restore may yet be finished. */
 bool stage_dir_is_known(const struct stage_dir *dir);

@@ -13,7 +13,7 @@ enum {
 };
 
 /* Cut to `max` bytes, the ellipsis included, between two characters. */
-static void cut(struct strbuf *text, size_t start, size_t max)
+static void cut_text(struct strbuf *text, size_t start, size_t max)
 {
 	size_t end = start + max - strlen(ELLIPSIS);
 
@@ -186,7 +186,7 @@ void title_add_command(struct strbuf *out, char *const *words, size_t nr)
 			strbuf_addch(out, ' ');
 		add_word(out, words[i], i && asks_for_line(words[i - 1]), &masking);
 	}
-	cut(out, 0, TITLE_BEFORE_MAX);
+	cut_text(out, 0, TITLE_BEFORE_MAX);
 }
 
 void title_add_text(struct strbuf *out, const char *text)
@@ -195,14 +195,14 @@ void title_add_text(struct strbuf *out, const char *text)
 
 	strbuf_addch(out, '"');
 	add_masked(out, text, true, &masking);
-	cut(out, 0, TITLE_BEFORE_MAX - 1);
+	cut_text(out, 0, TITLE_BEFORE_MAX - 1);
 	strbuf_addch(out, '"');
 }
 
 void title_add_path(struct strbuf *out, const char *path)
 {
 	quote_path(out, path);
-	cut(out, 0, TITLE_BEFORE_MAX);
+	cut_text(out, 0, TITLE_BEFORE_MAX);
 }
 
 /* --- titles --- */
@@ -217,7 +217,7 @@ static void add_place(struct strbuf *out, const struct ckpt_record *record)
 	strbuf_addstr(out, " (");
 	start = out->len;
 	strbuf_addstr(out, record->branch ? record->branch : "detached");
-	cut(out, start, BRANCH_MAX);
+	cut_text(out, start, BRANCH_MAX);
 	if (record->head)
 		strbuf_addf(out, " at %.*s", SHORT_COMMIT, record->head);
 	else
@@ -225,7 +225,7 @@ static void add_place(struct strbuf *out, const struct ckpt_record *record)
 	strbuf_addch(out, ')');
 }
 
-static void compose(struct strbuf *out, const struct ckpt_record *record)
+static void compose_title(struct strbuf *out, const struct ckpt_record *record)
 {
 	const char *reason = record->reason + strspn(record->reason, "\n");
 
@@ -251,7 +251,7 @@ char *title_of(const struct ckpt_record *record)
 {
 	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
 
-	compose(&text, record);
+	compose_title(&text, record);
 	utf8_printable(&line, text.buf, text.len, "", ' ');
 	strbuf_release(&text);
 	return strbuf_detach(&line, NULL);

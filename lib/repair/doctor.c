@@ -341,6 +341,8 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 	}
 	report_damage(&doctor);
 	if (!err)
+		doctor_state(&doctor);
+	if (!err)
 		err = fix ? check_all(&doctor) : check_twice(&doctor);
 	fs_close(packing);
 	store_unlock(doctor.store);

@@ -210,6 +210,19 @@ static int check_log(struct doctor *doctor)
 	return err;
 }
 
+void doctor_state(struct doctor *doctor)
+{
+	json_t *member = NULL;
+
+	if (state_get(&member, doctor->store, "version") == CKPT_ECORRUPT) {
+		if (doctor->fix)
+			(void)state_set(doctor->store, "damaged", NULL);
+		problems_addf(doctor->out, doctor->fix, "'" LAYOUT_STATE "' is damaged%s",
+			      doctor->fix ? "; it was set aside, and what it remembered is forgotten" : "");
+	}
+	json_decref(member);
+}
+
 static void check_undo(struct doctor *doctor)
 {
 	static const char name[] = LAYOUT_UNDO;

@@ -19,6 +19,9 @@ struct doctor {
  */
 void doctor_temporaries(struct doctor *doctor);
 
+/** What the store remembers. Before anything of it is read, or written, which would set it aside. */
+void doctor_state(struct doctor *doctor);
+
 /** Marks, the audit trail, the turns of agents, the undo stack, the journal, what a restore left in the worktree. */
 int doctor_files(struct doctor *doctor);
 

@@ -6,10 +6,10 @@
 #include "save/save.h"
 #include "store/store.h"
 
-#define FILE_NAME "checkpoint/every"
+#define SECTION "every"
 
 /*
- * What is written without waiting for the disk may be outdated after a power
+ * The cache is written without waiting for the disk, and may be outdated after a power
  * cut: then too few checkpoints would be taken.
  */
 static json_t *this_boot(void)
@@ -31,9 +31,11 @@ static json_t *this_boot(void)
  */
 static json_t *read_counts(struct store *store)
 {
-	json_t *counts, *boot = this_boot();
+	struct cache_section section = cache_open(store, SECTION);
+	json_t *counts = json_loadb(section.data ? section.data : "", section.len, 0, NULL),
+	       *boot = this_boot();
 
-	(void)json_read_file(&counts, store->dirfd, FILE_NAME);
+	cache_close(&section);
 	/* All other keys start with a digit. */
 	if (!json_is_object(counts) || !json_equal(json_object_get(counts, "boot"), boot)) {
 		json_decref(counts);
@@ -79,23 +81,24 @@ int cadence_due(bool *due_out, struct store *store, const struct save_opts *opts
 	return 0;
 }
 
-int cadence_note(struct store *store, const struct save_opts *opts, bool due)
+void cadence_note(struct store *store, const struct save_opts *opts, bool due)
 {
+	struct strbuf text = STRBUF_INIT;
 	json_t *counts, *key;
 	uint64_t calls;
-	int err = 0;
 
 	if (!opts->every)
-		return 0;
+		return;
 	counts = read_counts(store);
 	key = key_of(opts);
 	calls = calls_before(counts, key, opts);
 	if (calls || due) {
 		json_object_set_new(counts, json_string_value(key),
 				    json_integer((json_int_t)((calls + 1) % opts->every)));
-		err = json_write_file(store->dirfd, FILE_NAME, json_incref(counts), 0600, FS_FAST);
+		json_write(&text, counts);
+		cache_set(store, SECTION, text.buf, text.len);
 	}
+	strbuf_release(&text);
 	json_decref(counts);
 	json_decref(key);
-	return err;
 }

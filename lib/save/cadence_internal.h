@@ -25,6 +25,6 @@ int cadence_due(bool *due_out, struct store *store, const struct save_opts *opts
  * Count the call, `due` or not, once it is done: a save that failed does not
  * use up the turn.
  */
-int cadence_note(struct store *store, const struct save_opts *opts, bool due);
+void cadence_note(struct store *store, const struct save_opts *opts, bool due);
 
 #endif

@@ -388,14 +388,14 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	if (!err)
 		err = cadence_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
 	if (!err && !due)
-		err = cadence_note(job.store, opts, false);
+		cadence_note(job.store, opts, false);
 	if (!err)
 		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
 	if (!err && opts->turn && out->outcome == SAVE_UNCHANGED)
 		turns_note(opts->turn, job.store, out->record.id, false);
 	/* Not recorded: an extra one next time, but none is missed. */
 	if (!err && due)
-		(void)cadence_note(job.store, opts, true);
+		cadence_note(job.store, opts, true);
 	if (!err && due && out->have_record)
 		identity_check(&out->record.warnings, job.store, session->repo, &job.refs, true);
 	/* Nothing was taken, but the budget may have been reduced. */

@@ -9,7 +9,7 @@
 #include "session/session.h"
 #include "store/store.h"
 
-#define CACHE_TITLE "gitstate 1"
+#define SECTION "project"
 
 void save_git_release(struct save_git *git)
 {
@@ -19,7 +19,7 @@ void save_git_release(struct save_git *git)
 	strbuf_init(&git->stat);
 }
 
-/* --- what is remembered: fields that end in a NUL, the stat data last --- */
+/* --- what the cache has: fields that end in a NUL, the stat data last --- */
 
 __attribute__((format(printf, 2, 3))) static void add(struct strbuf *out, const char *fmt, ...)
 {
@@ -34,9 +34,8 @@ __attribute__((format(printf, 2, 3))) static void add(struct strbuf *out, const 
 void save_git_remember(const struct save_job *job, const char *id, const struct oid *tree)
 {
 	const struct save_git *git = &job->git;
-	struct strbuf text = STRBUF_INIT, file = STRBUF_INIT;
-	unsigned char sum[SHA256_SIZE];
-	char hex[SHA256_HEX + 1];
+	struct strbuf text = STRBUF_INIT;
+	char hex[OID_HEX + 1];
 
 	if (!git->read || !git->stat.len || oid_is_zero(tree))
 		return;
@@ -48,17 +47,11 @@ void save_git_remember(const struct save_job *job, const char *id, const struct 
 	add(&text, "%s", git->git.state.ref ? git->git.state.ref : "");
 	add(&text, "%s", git->git.state.operation ? git->git.state.operation : "");
 	strbuf_add(&text, git->stat.buf, git->stat.len);
-	hash_buffer(HASH_SHA256, sum, text.buf, text.len);
-	add(&file, "%s %s", CACHE_TITLE, oid_hex_encode(hex, sum, SHA256_SIZE));
-	strbuf_add(&file, text.buf, text.len);
-	/* Lost, it costs a moment. */
-	(void)fs_write_file(job->store->dirfd, LAYOUT_GITSTATE, file.buf, file.len, 0600, FS_FAST);
+	cache_set(job->store, SECTION, text.buf, text.len);
 	strbuf_release(&text);
-	strbuf_release(&file);
 }
 
 enum {
-	FIELD_TITLE,
 	FIELD_WHERE,
 	FIELD_HASH,
 	FIELD_NUMBERS,
@@ -68,12 +61,11 @@ enum {
 	FIELDS
 };
 
-/* Sets `fields`, and `*stat` to what follows them; false if it is not what was written. */
-static bool split(const char *fields[FIELDS], const char **stat, const struct strbuf *file)
+/* Sets `fields`, and `*stat` to what follows them; false if there are not so many. */
+static bool split_fields(const char *fields[FIELDS], const char **stat,
+			 const struct cache_section *section)
 {
-	const char *p = file->buf, *end = p + file->len;
-	unsigned char sum[SHA256_SIZE];
-	char hex[SHA256_HEX + 1];
+	const char *p = section->data, *end = p + section->len;
 
 	for (int i = 0; i < FIELDS; i++) {
 		const char *nul = p < end ? memchr(p, '\0', (size_t)(end - p)) : NULL;
@@ -84,10 +76,7 @@ static bool split(const char *fields[FIELDS], const char **stat, const struct st
 		p = nul + 1;
 	}
 	*stat = p;
-	hash_buffer(HASH_SHA256, sum, fields[1], (size_t)(end - fields[1]));
-	oid_hex_encode(hex, sum, SHA256_SIZE);
-	return !strncmp(fields[0], CACHE_TITLE " ", strlen(CACHE_TITLE) + 1) &&
-	       !strcmp(fields[0] + strlen(CACHE_TITLE) + 1, hex);
+	return true;
 }
 
 /* "<id> <tree>"; while the checkpoint exists, so does its tree. */
@@ -124,18 +113,18 @@ static bool recall(struct save_job *job)
 {
 	struct save_git *git = &job->git;
 	const char *fields[FIELDS], *stat;
-	struct strbuf file = STRBUF_INIT;
+	struct cache_section section = cache_open(job->store, SECTION);
 
-	if (!fs_read_file(&file, job->store->dirfd, LAYOUT_GITSTATE) &&
-	    split(fields, &stat, &file) && take_place(git, job, fields[FIELD_WHERE]) &&
-	    gitstat_same(stat, (size_t)(file.buf + file.len - stat), job->session->repo) &&
+	if (section.data && split_fields(fields, &stat, &section) &&
+	    take_place(git, job, fields[FIELD_WHERE]) &&
+	    gitstat_same(stat, (size_t)(section.data + section.len - stat), job->session->repo) &&
 	    sscanf(fields[FIELD_NUMBERS], "%zu %zu %zu %u %u", &git->index.staged,
 		   &git->index.unmerged, &git->index.intent_to_add, &git->step, &git->total) == 5) {
 		snprintf(git->hash, sizeof(git->hash), "%s", fields[FIELD_HASH]);
 		set_project(job, fields[FIELD_HEAD], fields[FIELD_REF], fields[FIELD_OPERATION]);
 		git->known = true;
 	}
-	strbuf_release(&file);
+	cache_close(&section);
 	return git->known;
 }
 

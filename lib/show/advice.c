@@ -17,8 +17,6 @@ static const struct {
 			      "'git checkpoint pin <id>' keeps one for good" },
 };
 
-#define EVICTED "checkpoint/evicted" /* in the store, once it was said */
-
 static const char off[] = "(shown once; 'git config --global checkpoint.advice false' turns off all "
 			  "hints)";
 
@@ -86,10 +84,7 @@ void advice_say(const struct session *session, enum advice which)
 
 void advice_evicted(const struct session *session, const char *evicted)
 {
-	int dirfd = session->store ? session->store->dirfd : -1;
-
-	if (!evicted || (opt_common.quiet && report_speaks()) || dirfd < 0 || !faccessat(dirfd, EVICTED, F_OK, 0) ||
-	    fs_write_file(dirfd, EVICTED, "", 0, 0600, FS_FAST))
+	if (!evicted || (opt_common.quiet && report_speaks()) || !advice_first(session, "evicted"))
 		return;
 	report_messagef("warning",
 			"%s was removed, and the oldest will be from now on; 'git checkpoint pin' "

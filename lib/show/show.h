@@ -48,7 +48,7 @@ bool advice_due(const struct session *session, enum advice which);
 void advice_say(const struct session *session, enum advice which);
 
 /**
- * Say, once per store and wherever stderr leads, that a save evicted something that was asked for.
+ * Say, once for each worktree and wherever stderr leads, that a save evicted something that was asked for.
  * `evicted` is as in struct save_result; NULL: nothing.
  */
 void advice_evicted(const struct session *session, const char *evicted);

@@ -93,9 +93,12 @@ void cache_set(struct store *store, const char *name, const void *data, size_t l
 {
 	struct strbuf text = STRBUF_INIT;
 	struct head head;
+	struct map file;
 	size_t at, from;
-	struct map file = map_sections(&at, store);
 
+	if (store->lockfd < 0)
+		return;
+	file = map_sections(&at, store);
 	strbuf_add(&text, magic, sizeof(magic));
 	for (from = at; next_section(&head, &at, &file); from = at)
 		if (strcmp(head.name, name) != 0)

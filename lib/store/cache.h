@@ -12,11 +12,11 @@ struct store;
  *
  *     "records"    the briefs of checkpoints, see record/brief.h
  *     "retention"  what saves note so that most need not look at all checkpoints, see keep/retain.c
- *     "git"        what the project's repository was like, see save/save_git.c
+ *     "project"    what the project's repository was like, see save/save_git.c
+ *     "every"      the counts of --every, see save/cadence.c
  *
- * It may be missing, old or torn at any time: it is not synced, and any process may write it, with
- * or without the lock; of two that do it at once, one's section is lost, or an older one comes back.
- * Whoever reads a section must be able to tell whether it still holds.
+ * It may be missing or torn at any time, and old after a power cut, since it is not synced. Whoever
+ * reads a section must be able to tell whether it still holds.
  */
 struct cache_section {
 	struct map file;
@@ -28,7 +28,10 @@ struct cache_section {
 struct cache_section cache_open(struct store *store, const char *name);
 void cache_close(struct cache_section *section);
 
-/** Replace a section; NULL removes it. A failure costs the time of finding it out again. */
+/**
+ * Replace a section; NULL removes it. Without the lock of the store it stays as it is: who only looks
+ * writes nothing. A failure costs the time of finding it out again.
+ */
 void cache_set(struct store *store, const char *name, const void *data, size_t len);
 
 #endif

@@ -255,10 +255,8 @@ static int mend_files(const struct patient *p)
 static void move_directories(const struct patient *p)
 {
 	static const char *const files[] = {
-		LAYOUT_LOST,	 LAYOUT_JOURNAL, LAYOUT_GC_LOCK,
-		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_CACHE,
-		LAYOUT_GITSTATE, "packed-refs",	 "checkpoint-manifest.md",
-		LAYOUT_TURNS,	 LAYOUT_STATE,	 LAYOUT_LOCK,
+		LAYOUT_STATE, LAYOUT_JOURNAL, LAYOUT_GC_LOCK, LAYOUT_LOG,    LAYOUT_UNDO,
+		LAYOUT_CACHE, "packed-refs",  LAYOUT_TURNS,   LAYOUT_LOCK,   "checkpoint-manifest.md",
 	};
 	struct stat st;
 

@@ -19,14 +19,11 @@
 #define LAYOUT_GC_LOCK "checkpoint/gc.lock"
 #define LAYOUT_STATE "checkpoint/state" /**< see store/state.h */
 #define LAYOUT_STATCACHE "checkpoint/statcache"
-#define LAYOUT_GITSTATE "checkpoint/gitstate" /**< what the project's repository was like */
 #define LAYOUT_LOG "checkpoint/log" /**< the audit trail */
 #define LAYOUT_CACHE "checkpoint/cache" /**< see store/cache.h */
-#define LAYOUT_LOST "checkpoint/lost"
 #define LAYOUT_JOURNAL "checkpoint/journal"
 #define LAYOUT_UNDO "checkpoint/undo"
 #define LAYOUT_TURNS "checkpoint/turns" /**< what coding agents did */
-#define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
 
 extern const char layout_head[], layout_attributes[];

@@ -28,6 +28,7 @@ struct store {
 	char *worktree; /**< absolute, real */
 	int dirfd;
 	int lockfd; /**< -1: not locked */
+	bool briefs_wrong; /**< see brief_forget() in record/brief.h */
 	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist damage;      /**< a sentence about each thing that was wrong when it was opened */
 	bool no_settings;           /**< they are damaged */

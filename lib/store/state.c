@@ -76,6 +76,16 @@ int state_get(json_t **out, struct store *store, const char *name)
 	return 0;
 }
 
+json_t *state_peek(int dirfd, const char *name)
+{
+	json_t *members, *member = NULL;
+
+	if (!json_read_file(&members, dirfd, LAYOUT_STATE) && is_ours(members))
+		member = json_incref(json_object_get(members, name));
+	json_decref(members);
+	return member;
+}
+
 /* Nobody else writes it meanwhile: the store is locked. */
 static int set_aside_damaged(struct store *store)
 {

@@ -30,6 +30,9 @@ enum { STATE_VERSION = 1 };
  */
 int state_get(json_t **out, struct store *store, const char *name);
 
+/** The same of the store open as `dirfd`, which is perhaps another one; NULL as well if it is damaged. */
+json_t *state_peek(int dirfd, const char *name);
+
 /**
  * Set the member `name` to `value`, which is taken over; NULL removes it. The
  * store is locked. A damaged file is set aside as checkpoint/state.damaged and

@@ -3,6 +3,7 @@
 # doctor: each kind of problem by name, and what --fix makes of it.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 . "$LIB_DIR/doctor.sh"
 
 first='' home='' id='' second='' store='' # see three.sh
@@ -70,7 +71,7 @@ test_a_lost_ref() {
 	save -m four
 	git-checkpoint gc -q
 	fixes "checkpoint '$second' has lost its ref"
-	expect_missing "$store/checkpoint/lost"
+	expect_eq null "$(state .lost)"
 	git-checkpoint verify -q "$second"
 }
 
@@ -191,6 +192,16 @@ test_audit_trail() {
 	expect_same "$T/log.before" "$T/log.after"
 }
 
+test_a_damaged_state() {
+	three
+	rm "$store/refs/checkpoints/$second"
+	truncate -s -3 "$store/checkpoint/state"
+	fixes "'checkpoint/state' is damaged"
+	expect_grep "true checkpoint '$second' has lost its ref" "$T/fixed"
+	expect_exists "$store/checkpoint/state.damaged"
+	git-checkpoint verify -q "$second"
+}
+
 test_undo_stack() {
 	three
 	restore "$first"
@@ -245,7 +256,7 @@ test_settings_of_the_store() {
 # Neither reading nor writing gets past a directory.
 test_directories_where_files_belong() {
 	three
-	for file in checkpoint/lost checkpoint/journal checkpoint/gc.lock checkpoint/config \
+	for file in checkpoint/state checkpoint/journal checkpoint/gc.lock checkpoint/config \
 		checkpoint/log checkpoint/undo checkpoint/turns checkpoint/statcache checkpoint-manifest.md \
 		info/attributes packed-refs refs/heads/latest; do
 		rm -f "${store:?}/$file"
@@ -253,13 +264,13 @@ test_directories_where_files_belong() {
 	done
 	echo new >d/new
 	save -m four
-	expect_grep "'checkpoint/lost' of the store is a directory" "$T/save.json"
+	expect_grep "'checkpoint/state' of the store is a directory" "$T/save.json"
 	git-checkpoint prune -q
 	git-checkpoint gc -q
 	git-checkpoint drop -q "$id"
 	sound
 	expect_three
-	expect_exists "$store/checkpoint/lost.damaged/x"
+	expect_exists "$store/checkpoint/state.damaged/x"
 }
 
 # Nobody may write: then nothing is repaired, but everything is read.

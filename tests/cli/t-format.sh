@@ -4,6 +4,7 @@
 # program about all that a store has.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 . "$LIB_DIR/gitstate.sh"
 
 read_store() {
@@ -227,7 +228,7 @@ test_the_journal_and_the_stack_of_undo() {
 	git checkpoint status --json >answer 2>/dev/null
 	expect_eq "$(json '.interrupted_restore | .target + " " + .safety_checkpoint' answer)" \
 		"$(json '.target + " " + .safety' told)"
-	expect_eq '["kind","made","modes","no_delete","paths","reason","replaying","safety","staging","target","version"]' \
+	expect_eq '["kind","made","modes","no_delete","paths","reason","replaying","safety","source","staging","target","version"]' \
 		"$(jq -c keys told)"
 	expect_eq 'restore true "odd\n\377" to test false' \
 		"$(json '"\(.kind) \(.no_delete) \(.paths[0]) \(.reason) \(.replaying)"' told)"
@@ -316,13 +317,12 @@ test_the_small_files() {
 	expect_eq "$PWD" "$(git config -f "$store/config" core.worktree)"
 	# device and birth as stat(1) has them, as far as the file system tells
 	born=$(stat -c %W .)
-	sed -n 's/^born \([0-9]*\)[0-9]\{9\}$/\1/p; s/^born 0$/0/p' "$store/checkpoint/identity" >told
-	expect_eq "$born" "$(cat told)" born
-	printf '%s\n' "device $(stat -c %d .)" "inode $(stat -c %i .)" "root $root" >expected
-	grep -v '^born' "$store/checkpoint/identity" >actual
-	expect_same expected actual
-	expect_eq "2 $(cat /proc/sys/kernel/random/boot_id)" \
-		"$(json '"\(."3 s 1") \(.boot)"' "$store/checkpoint/every")"
+	expect_eq "$born" "$(state '.identity.born / 1000000000 | floor')" born
+	expect_eq "{\"device\":$(stat -c %d .),\"inode\":$(stat -c %i .),\"root\":\"$root\"}" \
+		"$(state '.identity | {device, inode, root}')"
+	cache_section every >every
+	expect_eq "2 $(cat /proc/sys/kernel/random/boot_id)" "$(json '"\(."3 s 1") \(.boot)"' every)"
+	rm every
 	# while a command runs, its checkpoint is held
 	git checkpoint run -- sh -c "ls '$store/refs/keep/process'" >held
 	expect_eq "$(program_ids | tail -n 1)" "$(sed 's/[.][0-9a-f]*$//' held)"
@@ -333,7 +333,7 @@ test_the_small_files() {
 	rm "$store/refs/checkpoints/$(json .id answer)"
 	echo 3 >a
 	git checkpoint save -q 2>/dev/null
-	expect_eq "$(json '.id + " " + .commit[:8]' answer)" "$(cat "$store/checkpoint/lost")"
+	expect_eq "{$(json '"\"" + .id + "\":\"" + .commit[:8]' answer)\"}" "$(state .lost)"
 }
 
 test_the_files_of_a_workflow() {

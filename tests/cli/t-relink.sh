@@ -3,6 +3,7 @@
 # A folder that was moved adopts its checkpoints, or is refused.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 . "$LIB_DIR/relink.sh"
 . "$LIB_DIR/keep.sh"
 
@@ -257,7 +258,7 @@ test_a_folder_with_checkpoints_of_its_own() {
 	expect_grep "'$PWD/b' already has 1 checkpoint; nothing was adopted; to merge both here: git checkpoint relink --force $PWD/a$" "$T/err"
 	# what --force would do beside that is said as well
 	mkdir a
-	rm "$(store_dir a)/checkpoint/identity"
+	(cd a && edit_state "del(.identity)")
 	refused b "$PWD/a"
 	expect_grep "'$PWD/b' already has 1 checkpoint, and '$PWD/a' still exists; nothing" "$T/err"
 }
@@ -268,7 +269,7 @@ test_a_copy() {
 	refused b "$PWD/a"
 	expect_grep "'$PWD/a' still exists" "$T/err"
 	# also if nothing is known of the folder
-	rm "$(store_dir a)/checkpoint/identity"
+	(cd a && edit_state "del(.identity)")
 	refused b "$PWD/a"
 	cd b
 	git-checkpoint relink --force ../a

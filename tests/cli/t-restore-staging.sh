@@ -4,6 +4,7 @@
 # of the user's is ever taken for one.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 . "$LIB_DIR/staging.sh"
 
 id='' target='' # see staging.sh
@@ -113,7 +114,7 @@ test_nothing_of_one_is_ever_saved_and_nothing_is_left() {
 		expect_no_grep 'git-checkpoint-restore' "$T/captured"
 		expect_save_warned 0 'git-checkpoint-restore'
 		no_litter
-		expect_missing "$(store_dir)/checkpoint/staging"
+		expect_eq null "$(state .stages)"
 		git-checkpoint doctor -q
 	done
 	test $empty -gt 0 || fail 'never killed before the marker was there'
@@ -125,14 +126,14 @@ test_one_with_a_torn_marker_goes() {
 	git-checkpoint save -q
 	name=.git-checkpoint-restore-0123456789abcdef
 	for bytes in 0 100 700; do
-		echo $name >"$(store_dir)/checkpoint/staging"
+		edit_state ".stages = [\"$name\"]"
 		mkdir $name
 		head -c $bytes /dev/zero >$name/git-checkpoint-staging
 		git-checkpoint save -q
 		expect_missing $name
 	done
 	# what is not ours stays
-	echo $name >"$(store_dir)/checkpoint/staging"
+	edit_state ".stages = [\"$name\"]"
 	mkdir $name
 	echo mine >$name/git-checkpoint-staging
 	git-checkpoint save -q
@@ -144,7 +145,7 @@ test_what_the_user_put_into_one_without_a_marker_stays() {
 	FAULT_PATH=.git-checkpoint-restore-
 	expect_exit 137 with_faults openat-create 1 kill git-checkpoint restore -q -y "$target"
 	staging=$(echo .git-checkpoint-restore-*)
-	expect_grep "^$staging\$" "$(store_dir)/checkpoint/staging"
+	expect_eq "[\"$staging\"]" "$(state .stages)"
 	echo precious >"$staging/file"
 	save
 	captured "$id" >"$T/captured"

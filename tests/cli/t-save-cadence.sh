@@ -3,6 +3,7 @@
 # save --every, --min-interval, --expires.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 
 # created <argument>...: true or false
 created() {
@@ -132,12 +133,13 @@ test_every_survives_being_killed() {
 test_counting_starts_over_with_the_machine() {
 	echo 1 >a
 	expect_eq true "$(created --every 3)"
-	sed -i 's/"boot":"[^"]*"/"boot":"another"/' "$(store_dir)/checkpoint/every"
+	cache_section every | sed 's/"boot":"[^"]*"/"boot":"another"/' >"$T/every"
+	put_cache_section every <"$T/every"
 	echo 2 >a
 	expect_eq true "$(created --every 3)"
 	expect_eq false "$(created --every 3)"
 	for damage in '' '{' '[]' '{"3 cli":"x"}' '{"3 cli":-1}' '{"3 cli":99}'; do
-		printf %s "$damage" >"$(store_dir)/checkpoint/every"
+		printf %s "$damage" | put_cache_section every
 		echo "$damage" >a
 		expect_eq true "$(created --every 3)"
 		expect_eq false "$(created --every 3)"

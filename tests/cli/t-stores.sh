@@ -3,6 +3,7 @@
 # All stores, whatever became of their folders; and whether a folder is the one it was.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 
 # new_folder <dir> [<content>]: outside of git, with one checkpoint
 new_folder() {
@@ -369,23 +370,30 @@ test_the_same_directory_is_the_same() {
 	git init -q
 	unwarned
 	# another number of the device, as after the next start of the system
-	identity=$(store_dir)/checkpoint/identity
-	sed -i 's/^device .*/device 424242/' "$identity"
+	edit_state '.identity.device = 424242'
 	unwarned
-	expect_no_grep 424242 "$identity"
+	expect_eq false "$(state '.identity.device == 424242')"
 }
 
 test_a_damaged_identity_is_rewritten() {
 	new_project a
 	cd a
-	identity=$(store_dir)/checkpoint/identity
-	cp "$identity" "$T/identity"
-	for damage in ': >"$identity"' 'rm "$identity"' 'head -c 50 /dev/zero >"$identity"' \
-		'truncate -s -5 "$identity"' 'echo x >>"$identity"'; do
-		cp "$T/identity" "$identity"
+	state .identity >"$T/identity"
+	for damage in '.identity = null' 'del(.identity)' '.identity = "x"' '.identity.born = "x"' \
+		'del(.identity.inode)' '.identity.root += "0"' '.identity = []'; do
+		edit_state "$damage"
+		unwarned
+		state .identity >"$T/now"
+		expect_same "$T/identity" "$T/now"
+	done
+	# the whole file
+	for damage in ': >"$file"' 'rm "$file"' 'head -c 50 /dev/zero >"$file"' 'truncate -s -5 "$file"' \
+		'echo x >>"$file"'; do
+		file=$(store_dir)/checkpoint/state
 		eval "$damage"
 		unwarned
-		expect_same "$T/identity" "$identity"
+		state .identity >"$T/now"
+		expect_same "$T/identity" "$T/now"
 	done
 }
 

@@ -3,6 +3,7 @@
 # Damaged files in a store: what is derived is rebuilt, the rest harms only itself.
 
 . "$(dirname "$0")/../lib/harness.sh"
+. "$(dirname "$0")/../lib/private.sh"
 . "$LIB_DIR/damage.sh"
 
 first='' second='' store='' third='' # see damage.sh
@@ -219,7 +220,7 @@ test_garbage_in_the_counts_of_every() {
 	three
 	for garbage in '' 'x' '{' '[]' '{"3 cli":"x"}' '{"3 cli":-5}' '{"3 cli":99999999999999999999}' \
 		'{"3 cli":1e300}' '{"3 cli":null}' "$(printf '\377')"; do
-		printf %s "$garbage" >"$store/checkpoint/every"
+		printf %s "$garbage" | put_cache_section every
 		git-checkpoint save -q --allow-empty --every 3 || fail "every: $garbage"
 		# it counts again
 		git-checkpoint save --json --every 3 >"$T/out"

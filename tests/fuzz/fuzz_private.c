@@ -13,14 +13,17 @@
 
 #define STAGING STAGE_DIR_PREFIX "abcdef"
 
-static void try_cadence(struct store *store)
+static void try_cadence(struct store *store, const uint8_t *data, size_t size)
 {
 	struct save_opts opts = { .source = "s", .every = 3 };
 	bool due = false;
 
+	FUZZ_CHECK(!store_lock(store, 1), "%s", ckpt_error_last());
+	cache_set(store, "every", data, size);
 	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
-	FUZZ_CHECK(!cadence_note(store, &opts, true), "%s", ckpt_error_last());
+	cadence_note(store, &opts, true);
 	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL) && !due, "due right after one was taken");
+	store_unlock(store);
 }
 
 static void try_staging(struct store *store)
@@ -43,10 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_mkdir("worktree");
 	fuzz_mkdir("worktree/" STAGING);
-	fuzz_put("store/checkpoint/every", data, size);
-	fuzz_put("store/checkpoint/staging", data, size);
+	fuzz_put("store/checkpoint/cache", data, size);
+	fuzz_put("store/checkpoint/state", data, size);
 	fuzz_put("worktree/" STAGING "/" STAGE_DIR_MARKER, data, size);
 	try_staging(store);
-	try_cadence(store);
+	try_cadence(store, data, size);
 	return 0;
 }

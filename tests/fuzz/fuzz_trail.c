@@ -38,8 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_put("store/checkpoint-manifest.md", data, size);
 	fuzz_put("store/checkpoint/log", data, size);
-	fuzz_put("store/checkpoint/lost", data, size);
-	fuzz_put("store/checkpoint/identity", data, size);
+	fuzz_put("store/checkpoint/state", data, size);
 	(void)manifest_each(store, each, NULL);
 	(void)manifest_agrees(store, &none);
 	(void)lost_count(store, &none);

@@ -124,7 +124,7 @@ idx=${pack%.pack}.idx
 seed journal undo <"$store/checkpoint/undo"
 text_seed trail manifest <"$store/checkpoint-manifest.md"
 seed trail log <"$store/checkpoint/log"
-seed trail identity <"$store/checkpoint/identity"
+seed trail state <"$store/checkpoint/state"
 commit=$(git --git-dir="$store" for-each-ref --format='%(objectname)' refs/checkpoints | head -n 1)
 { printf '\000'; git --git-dir="$store" cat-file commit "$commit" | sed 1,2d; } | seed record commit
 { printf '\001'; git --git-dir="$store" cat-file tree "$commit^{tree}"; } | seed record tree

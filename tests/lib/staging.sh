@@ -39,7 +39,7 @@ interrupt() {
 	cd work
 	FAULT_PATH=$T/work expect_exit 137 with_faults rename $((renames / 2 + 1)) kill \
 		git-checkpoint restore -q -y "$target" "$@"
-	staging=$(cat "$(store_dir)/checkpoint/staging")
+	staging=$(jq -r '.stages[]' "$(store_dir)/checkpoint/state")
 	expect_exists "$staging/git-checkpoint-staging" "$(store_dir)/checkpoint/journal"
 	ls -A "$staging" >"$T/displaced"
 	test "$(wc -l <"$T/displaced")" -gt 1 || fail 'nothing was displaced'

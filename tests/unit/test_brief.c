@@ -52,7 +52,7 @@ static void expect(struct store *store, struct ckpt_record *records, size_t lear
 	size_t at = 0;
 
 	assert_int_equal(refs_list(&refs, store), 0);
-	assert_int_equal(brief_read(&briefs, store, true), 0);
+	assert_int_equal(brief_read(&briefs, store), 0);
 	assert_int_equal(briefs.learned, learned);
 	for (size_t i = 0; i < NR; i++)
 		if (records[i].id[0]) {
@@ -70,9 +70,19 @@ static void keep(struct store *store)
 {
 	struct ckpt_briefs briefs;
 
-	assert_int_equal(brief_read(&briefs, store, true), 0);
+	assert_int_equal(brief_read(&briefs, store), 0);
+	brief_keep(&briefs, store); /* who has no lock keeps nothing */
+	assert_int_equal(store_lock(store, 1), 0);
 	brief_keep(&briefs, store);
+	store_unlock(store);
 	brief_release(&briefs);
+}
+
+static void forget(struct store *store)
+{
+	assert_int_equal(store_lock(store, 1), 0);
+	brief_forget(store);
+	store_unlock(store);
 }
 
 static bool has_file(struct store *store)
@@ -96,8 +106,8 @@ static void test_brief_needs_no_commit_that_it_knows(void **state)
 	sh("rm -rf '%s/objects/pack'", store->path);
 	store = recordgen_reopen(store);
 	expect(store, records, 0);
-	brief_forget(store);
-	assert_int_equal(brief_read(&briefs, store, true), 0);
+	forget(store);
+	assert_int_equal(brief_read(&briefs, store), 0);
 	assert_int_equal(briefs.nr, 0);
 	assert_int_equal(briefs.damaged.nr, NR);
 	assert_int_equal(brief_worth(&briefs), 0);
@@ -174,7 +184,7 @@ static void test_brief_old_copy_is_harmless(void **state)
 	recordgen_save(store, &records[NR - 11]);
 	store = recordgen_reopen(store);
 	expect(store, records, 11);
-	brief_forget(store);
+	forget(store);
 	keep(store);
 	sh("cd '%s'; cp old " CACHE, store->path);
 	expect(store, records, 11);
@@ -216,7 +226,7 @@ static void test_brief_damage_is_harmless(void **state)
 	expect(store, records, 20);
 	keep(store);
 	expect(store, records, 20);
-	brief_forget(store);
+	forget(store);
 	keep(store);
 	expect(store, records, 0);
 	strbuf_release(&text);

@@ -26,7 +26,9 @@ static void expect(struct store *store, const char *name, const char *text)
 
 static void set(struct store *store, const char *name, const char *text)
 {
+	assert_int_equal(store_lock(store, 1), 0);
 	cache_set(store, name, text, text ? strlen(text) : 0);
+	store_unlock(store);
 }
 
 static void test_sections(void **ignored)
@@ -34,6 +36,8 @@ static void test_sections(void **ignored)
 	struct store *store = recordgen_store("sections");
 
 	(void)ignored;
+	expect(store, "one", NULL);
+	cache_set(store, "one", "without the lock", 16);
 	expect(store, "one", NULL);
 	set(store, "one", "first");
 	set(store, "two", "12345678");

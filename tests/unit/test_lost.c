@@ -72,9 +72,13 @@ static void expect_lost(struct store *store, const char *which)
 	refs_release(&refs);
 }
 
-static void expect_file(struct store *store, bool there)
+static void expect_noted(struct store *store, bool any)
 {
-	assert_int_equal(!faccessat(store->dirfd, "checkpoint/lost", F_OK, 0), there);
+	json_t *lost;
+
+	assert_int_equal(state_get(&lost, store, "lost"), 0);
+	assert_int_equal(lost != NULL, any);
+	json_decref(lost);
 }
 
 static void test_lost_nothing(void **state)
@@ -84,9 +88,9 @@ static void test_lost_nothing(void **state)
 	(void)state;
 	note(store);
 	expect_lost(store, "");
-	expect_file(store, false);
+	expect_noted(store, false);
 	assert_int_equal(lost_forget(store, records[0].id), 0);
-	expect_file(store, false);
+	expect_noted(store, false);
 	end(store);
 }
 
@@ -98,7 +102,7 @@ static void test_lost_some(void **state)
 	unref(store, 1);
 	note(store);
 	expect_lost(store, "b");
-	/* The manifest has forgotten it, the file has not. */
+	/* The manifest has forgotten it, the state has not. */
 	assert_int_equal(manifest_rebuild(store), 0);
 	note(store);
 	expect_lost(store, "b");
@@ -113,7 +117,7 @@ static void test_lost_some(void **state)
 	assert_int_equal(lost_forget(store, records[3].id), 0);
 	assert_int_equal(manifest_rebuild(store), 0);
 	expect_lost(store, "");
-	expect_file(store, false);
+	expect_noted(store, false);
 	end(store);
 }
 
@@ -126,7 +130,7 @@ static void test_lost_all(void **state)
 	sh("rm -r '%s/refs'; mkdir -p '%s/refs/checkpoints'", store->path, store->path);
 	note(store);
 	expect_lost(store, "abcd");
-	sh("rm '%s/checkpoint/lost' '%s/checkpoint-manifest.md'", store->path, store->path);
+	sh("rm '%s/checkpoint/state' '%s/checkpoint-manifest.md'", store->path, store->path);
 	note(store);
 	expect_lost(store, "abcd");
 	end(store);
@@ -171,7 +175,7 @@ static void test_lost_is_not_what_never_was(void **state)
 	note(store);
 	expect_lost(store, "abd");
 	/* Neither is the first one, of which there is no trail at all. */
-	sh("cd '%s'; rm checkpoint/lost checkpoint/log", store->path);
+	sh("cd '%s'; rm checkpoint/state checkpoint/log", store->path);
 	note(store);
 	expect_lost(store, "");
 	/* Unless somebody asks for all, or the store was found damaged. */
@@ -210,7 +214,7 @@ static void test_lost_torn_manifest(void **state)
 	note(store);
 	/* The line of the last one is torn; its commit is there, and the audit trail knows it. */
 	expect_lost(store, "ad");
-	sh("cd '%s'; rm checkpoint/lost; { head -c 400 /dev/zero; echo; grep -a %s "
+	sh("cd '%s'; rm checkpoint/state; { head -c 400 /dev/zero; echo; grep -a %s "
 	   "checkpoint-manifest.md; } >x; mv x checkpoint-manifest.md",
 	   store->path, records[0].id);
 	note(store);
@@ -218,7 +222,8 @@ static void test_lost_torn_manifest(void **state)
 	end(store);
 }
 
-static void test_lost_torn_file(void **state)
+/* With the state, what it said of them is damaged: they are found again in the packs. */
+static void test_lost_damaged_state(void **state)
 {
 	struct store *store = make("tornfile");
 
@@ -228,10 +233,10 @@ static void test_lost_torn_file(void **state)
 	note(store);
 	expect_lost(store, "abcd");
 	assert_int_equal(manifest_rebuild(store), 0);
-	sh("cd '%s'; { head -n 2 checkpoint/lost; printf '\\0\\0\\nchk_2026\\n'; echo %s; "
-	   "printf %s; } >x; mv x checkpoint/lost",
-	   store->path, records[2].id, records[3].id);
+	sh("cd '%s'; truncate -s -10 checkpoint/state", store->path);
+	note(store);
 	expect_lost(store, "abcd");
+	sh("cd '%s'; test -e checkpoint/state.damaged", store->path);
 	end(store);
 }
 
@@ -287,7 +292,7 @@ int main(void)
 		cmocka_unit_test(test_lost_is_not_what_never_was),
 		cmocka_unit_test(test_lost_is_not_what_is_damaged),
 		cmocka_unit_test(test_lost_torn_manifest),
-		cmocka_unit_test(test_lost_torn_file),
+		cmocka_unit_test(test_lost_damaged_state),
 		cmocka_unit_test(test_lost_commit_is_gone),
 		cmocka_unit_test(test_lost_commits_of_repacked_stores),
 	};
