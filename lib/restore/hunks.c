@@ -176,8 +176,14 @@ int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *te
 			return ckpt_error_set(CKPT_ERROR, "this is not a patch");
 	}
 	for (size_t i = 0; i < out->nr; i++) {
-		count_lines(&out->items[i]);
-		out->items[i].place = out->items[i].old_at - (out->items[i].old_nr ? 1 : 0);
+		hunk = &out->items[i];
+		/* The mode may be asked about first. */
+		if (hunk->kind != HUNK_LINES)
+			continue;
+		count_lines(hunk);
+		hunk->place = hunk->old_at - (hunk->old_nr ? 1 : 0);
+		if (hunk->place > out->lines || hunk->old_nr > out->lines - hunk->place)
+			return ckpt_error_set(CKPT_ERROR, "this is not a patch of these lines");
 	}
 	return 0;
 }

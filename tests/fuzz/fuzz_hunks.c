@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "restore/restore.h"
+#include "ui/patch.h"
 
 static void check_result(const struct hunks *hunks, const char *text, size_t len)
 {
@@ -45,7 +46,48 @@ static void edit(struct hunks *hunks, size_t at, const char *text, size_t len)
 	strbuf_release(&line);
 }
 
-/* Two contents and the edited text, with 0x01 between them; NUL is as good as any other byte. */
+/* False: one of them is binary, or nothing differs. */
+static bool cut(struct hunks *out, const char *old, size_t old_len, const char *new, size_t new_len)
+{
+	const struct patch_opts opts = PATCH_OPTS_INIT;
+	const struct patch_input in = {
+		.old_path = "a",
+		.new_path = "a",
+		.old_mode = 0100644,
+		.new_mode = 0100644,
+		.old_data = old,
+		.old_len = old_len,
+		.new_data = new,
+		.new_len = new_len,
+	};
+	struct strbuf text = STRBUF_INIT;
+	const char *first;
+
+	FUZZ_CHECK(!patch_print(&text, &in, &opts), "unable to compare");
+	first = strstr(text.buf, "\n@@ ");
+	if (first)
+		FUZZ_CHECK(!hunks_cut(out, old, old_len, first + 1,
+				      text.len - (size_t)(first + 1 - text.buf)),
+			   "unable to cut");
+	strbuf_release(&text);
+	return first;
+}
+
+/* What is no patch of these lines is refused, or does no harm. */
+static void cut_anything(const char *old, size_t old_len, const char *text, size_t len)
+{
+	struct hunks hunks = HUNKS_INIT;
+	struct strbuf out = STRBUF_INIT;
+
+	if (!hunks_cut(&hunks, old, old_len, text, len)) {
+		use_all(&hunks, HUNK_USE);
+		(void)hunks_apply(&out, &hunks);
+	}
+	strbuf_release(&out);
+	hunks_release(&hunks);
+}
+
+/* Two contents and the edited text, with 0x01 between them. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input in = { data, size };
@@ -55,7 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_until(&in, 1, &text_len);
 	struct hunks hunks = HUNKS_INIT;
 
-	FUZZ_CHECK(!hunks_cut(&hunks, old, old_len, new, new_len), "unable to cut");
+	cut_anything(old, old_len, text, text_len);
+	if (!cut(&hunks, old, old_len, new, new_len))
+		goto out;
 	if (choice & 1)
 		for (size_t i = hunks.nr; i; i--)
 			hunks_split(&hunks, i - 1);
@@ -66,6 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		edit(&hunks, (choice >> 1) % hunks.nr, text, text_len);
 	use_all(&hunks, HUNK_SKIP);
 	check_result(&hunks, old, old_len);
+out:
 	hunks_release(&hunks);
 	free(old);
 	free(new);
