@@ -172,7 +172,7 @@ static int check_own(struct relink *job)
 				      "a relink of '%s' to '%s' was interrupted; 'git checkpoint "
 				      "relink %s' finishes it",
 				      job->own->worktree, job->to, job->key);
-	/* A process that waits for it to save something must not continue with a store set aside. */
+	/* A process that waits for it to save something must not continue with a store that was replaced. */
 	if (!err)
 		err = store_lock(job->own, job->session->settings.lock_timeout);
 	if (!err)

@@ -329,7 +329,7 @@ int store_lock(struct store *store, int64_t timeout)
 		return err;
 	}
 	/*
-	 * What is saved into a store that was adopted by another folder, or set aside, is never
+	 * What is saved into a store that was adopted by another folder, or replaced, is never
 	 * found.
 	 */
 	if (lstat(store->path, &there) < 0 || fstat(store->dirfd, &here) < 0 ||

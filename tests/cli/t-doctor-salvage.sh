@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../lib/harness.sh"
 . "$LIB_DIR/doctor.sh"
 
-first='' home='' key='' second='' store='' third='' # see three.sh
+first='' second='' store='' third='' # see three.sh
 
 test_of_another_worktree() {
 	three

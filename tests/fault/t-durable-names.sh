@@ -8,7 +8,7 @@
 
 # What the store can do without: each of these is made again, or is only about this instant.
 derived='/(checkpoint-manifest\.md|refs/heads/latest|packed-refs\.lock)$
-/checkpoint/(lock|gc\.lock|statcache|cache)(/.*)?$
+/checkpoint/(lock|gc\.lock|statcache|cache|every)(/.*)?$
 /git-checkpoint/lock$'
 
 # durable <command>...: nothing that it made may go with the power
