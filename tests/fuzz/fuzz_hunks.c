@@ -73,7 +73,7 @@ static bool cut(struct hunks *out, const char *old, size_t old_len, const char *
 	return first;
 }
 
-/* What is no patch of these lines is refused, or does no harm. */
+/* What is not a patch of these lines is refused, or does no harm. */
 static void cut_anything(const char *old, size_t old_len, const char *text, size_t len)
 {
 	struct hunks hunks = HUNKS_INIT;
