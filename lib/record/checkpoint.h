@@ -17,7 +17,7 @@ struct store;
  *
  *     commit  tree    the worktree
  *             parent  a commit that holds what a tree cannot:
- *                       git/      the state of the project's repository, see record_git.h
+ *                       git/      the state of the project's repository, see gitstate/gitrecord.h
  *                       modes     permission bits, see modes.h
  *                       missing   what could not be captured: "<why> <path>\0" each
  *                       left-out  what was left out on purpose, likewise
@@ -111,9 +111,9 @@ struct ckpt_record {
 	char *base;       /**< id of the previous checkpoint of the same scope, or NULL */
 	struct strlist warnings;
 	char *head, *branch, *operation; /**< of the project, each may be NULL */
-	/** Of the state of the project's repository, see record_git.h; "" if it has none. */
+	/** Of the state of the project's repository, see gitstate/gitrecord.h; "" if it has none. */
 	char git_hash[STATEHASH_SIZE];
-	struct gitstate_counts index;
+	struct gitindex_counts index;
 	unsigned progress, progress_total; /**< of the operation; 0: it has no steps */
 };
 
@@ -166,6 +166,13 @@ void record_captures_release(struct ckpt_captures *captures);
 
 /** Add only the metadata commit to a pack. Blobs of captures and stored states must exist. */
 int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
+
+/** For a part of the metadata: append an entry to the text of a tree. */
+void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);
+
+/** The same for a blob of these bytes, which is added to the pack. */
+int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+		  size_t len);
 
 /**
  * Add the commits of a checkpoint to a pack. `record->tree` must be set;

@@ -10,13 +10,6 @@ struct store;
 
 /** The parts from which meta.c and meta_rules.c make the tree of the metadata; only for these. */
 
-/** Append an entry to the text of a tree. */
-void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);
-
-/** The same for a blob of these bytes, which is added to the pack. */
-int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
-		  size_t len);
-
 /** Append any text as a name in a tree, and back. */
 void meta_encode(struct strbuf *out, const char *text);
 void meta_decode(struct strbuf *out, const char *name);

@@ -19,7 +19,6 @@
 #include "record/manifest.h"
 #include "record/modes.h"
 #include "record/nested.h"
-#include "record/record_git.h"
 #include "record/snapshot.h"
 #include "record/stage_dir.h"
 #include "record/stage_settle.h"
@@ -32,7 +31,6 @@
  *
  *   checkpoint checkpoint_write meta meta_rules  checkpoint <-> commits
  *   record_agent            which agent took it
- *   record_git record_git_text  the state of the project's repository, in a tree and as texts
  *   modes                   permission bits that a git tree cannot hold
  *   snapshot contents compare  a checkpoint's tree and contents; what differs from another
  *   statehash nested        the hash of a whole state; repositories within the worktree

@@ -2,6 +2,7 @@
 #include "remote/flat_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -94,7 +95,7 @@ static void staying_release(struct staying *staying)
 static int read_staying(struct staying *out, struct session *session,
 			const struct ckpt_record *record, const struct head *head)
 {
-	struct record_git git;
+	struct gitrecord git;
 	struct ckpt_meta meta;
 	int err = meta_read(&meta, session->store, record, false);
 
@@ -104,11 +105,11 @@ static int read_staying(struct staying *out, struct session *session,
 	for (size_t i = 0; i < meta.skips.nr; i++)
 		strlist_add(&out->missing, meta.skips.items[i].path);
 	meta_release(&meta);
-	err = record_git_load(&git, session->store, record);
+	err = gitrecord_load(&git, session->store, record);
 	for (size_t i = 0; i < git.state.entries_nr && !err; i++)
 		if (git.state.entries[i].flags & GITINDEX_SKIP_WORKTREE)
 			strlist_add(&out->sparse, git.state.entries[i].path);
-	record_git_release(&git);
+	gitrecord_release(&git);
 	for (size_t i = 0; i < head->nr; i++)
 		if (head->items[i].mode == 0160000)
 			strlist_add(&out->modules, head->items[i].path);
@@ -241,16 +242,16 @@ static int leave_out_ignored(struct flat *flat, const struct ckpt_record *record
 			     const struct head *head)
 {
 	struct strlist tracked = STRLIST_INIT;
-	struct record_git git;
+	struct gitrecord git;
 	int err;
 
 	for (size_t i = 0; i < head->nr; i++)
 		strlist_add(&tracked, head->items[i].path);
 	/* What was staged, too. */
-	err = record_git_load(&git, flat->session->store, record);
+	err = gitrecord_load(&git, flat->session->store, record);
 	for (size_t i = 0; i < git.state.entries_nr && !err; i++)
 		strlist_add(&tracked, git.state.entries[i].path);
-	record_git_release(&git);
+	gitrecord_release(&git);
 	if (err && err != CKPT_ENOTFOUND) {
 		strlist_release(&tracked);
 		return err;

@@ -2,6 +2,7 @@
 #include "remote/flat_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

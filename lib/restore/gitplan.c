@@ -2,6 +2,7 @@
 #include "restore/gitplan_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 
 static bool differ(const char *a, const char *b)
 {

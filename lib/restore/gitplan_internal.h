@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "restore/restore.h"
 
 /**
@@ -57,7 +58,7 @@ struct gitplan_facts {
 	const bool *logged;		  /**< its reflog has, or will have, the old commit */
 	unsigned lone;	  /**< commits that only a HEAD without a branch has, which leaves them */
 	bool lone_logged; /**< its reflog has them */
-	struct gitstate_counts now, goal; /**< of the two indexes */
+	struct gitindex_counts now, goal; /**< of the two indexes */
 };
 
 /** The commands that a rebase runs when it is continued, in their order. */
@@ -68,7 +69,7 @@ void gitplan_say(struct strlist *out, const struct gitplan *plan, const struct g
 		 const struct gitstate *goal, const struct gitplan_facts *facts);
 
 /** What an index has, "3 staged files, 1 intended file"; nothing if that is what HEAD has. */
-void gitplan_describe_index(struct strbuf *out, const struct gitstate_counts *counts);
+void gitplan_describe_index(struct strbuf *out, const struct gitindex_counts *counts);
 
 /**
  * What prevents it: 0 or CKPT_EREFUSED. `id` is the checkpoint, for what can be had without it.

@@ -2,6 +2,7 @@
 #include "restore/gitplan_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 
 enum { SHORT_ID = 7 };
 
@@ -124,12 +125,12 @@ static void add_count(struct strbuf *out, size_t nr, const char *what)
 			    nr == 1 ? "file" : "files");
 }
 
-static size_t all(const struct gitstate_counts *counts)
+static size_t all(const struct gitindex_counts *counts)
 {
 	return counts->staged + counts->unmerged + counts->intent_to_add;
 }
 
-void gitplan_describe_index(struct strbuf *out, const struct gitstate_counts *counts)
+void gitplan_describe_index(struct strbuf *out, const struct gitindex_counts *counts)
 {
 	add_count(out, counts->staged, "staged");
 	add_count(out, counts->unmerged, "unmerged");

@@ -8,11 +8,12 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "restore/restore_git_internal.h"
 
 void into_git_release(struct into_git *git)
 {
-	record_git_release(&git->goal);
+	gitrecord_release(&git->goal);
 	strlist_release(&git->blobs);
 	free(git->ref);
 }
@@ -75,7 +76,7 @@ int into_git_plan(struct into *into)
 	if (!into->session->repo)
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git repository",
 				      into->session->worktree);
-	err = record_git_load(&into->git.goal, into->session->store, into->opts->target);
+	err = gitrecord_load(&into->git.goal, into->session->store, into->opts->target);
 	if (err == CKPT_ENOTFOUND)
 		return ckpt_error_set(CKPT_ERROR,
 				      "checkpoint '%s' has no state of a repository; without "
@@ -139,7 +140,7 @@ static int give_blob(struct strbuf *out, const char *oid, void *payload)
 {
 	struct into *into = payload;
 	struct store *store = into->session->store;
-	const struct oid *stored = record_git_find(&into->git.goal, oid);
+	const struct oid *stored = gitrecord_find(&into->git.goal, oid);
 	/* Otherwise it is the empty one. */
 	int err = stored ? objects_read(out, store, stored, OBJECT_BLOB) : 0;
 

@@ -142,7 +142,7 @@ struct restore_git {
 	struct strlist says;   /**< what changes, a line each; none: nothing does */
 	struct restore_git_side {
 		char *head, *branch, *operation; /**< each may be NULL */
-		struct gitstate_counts index;
+		struct gitindex_counts index;
 	} from, to;
 	bool checked, match; /**< the result was read again, and is as it should be */
 	bool left;	     /**< nothing was touched, because the files did not verify */

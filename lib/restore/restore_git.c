@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "session/session.h"
 
@@ -52,7 +53,7 @@ static int read_goal(struct restore *r)
 {
 	struct restore_gitwork *git = &r->git;
 	const char *id = r->opts->target->id;
-	int err = record_git_load(&git->goal, r->session->store, r->opts->target);
+	int err = gitrecord_load(&git->goal, r->session->store, r->opts->target);
 
 	if (err == CKPT_ENOTFOUND)
 		return ckpt_error_set(
@@ -71,14 +72,14 @@ static bool is_empty_blob(const char *oid)
 }
 
 int restore_git_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
-			 const struct record_git *goal)
+			 const struct gitrecord *goal)
 {
 	struct strlist all = *missing;
 	int err = 0;
 
 	memset(missing, 0, sizeof(*missing));
 	for (size_t i = 0; i < all.nr && !err; i++) {
-		const struct oid *stored = record_git_find(goal, all.items[i]);
+		const struct oid *stored = gitrecord_find(goal, all.items[i]);
 
 		strlist_add(stored || is_empty_blob(all.items[i]) ? blobs : missing, all.items[i]);
 		err = stored ? objects_check(store, stored) : 0;
@@ -237,7 +238,7 @@ void restore_git_release(struct restore_gitwork *git)
 {
 	gitstate_release(&git->now);
 	strbuf_release(&git->stat);
-	record_git_release(&git->goal);
+	gitrecord_release(&git->goal);
 	gitwrite_refs_release(&git->remembered);
 	gitplan_release(&git->plan);
 	strlist_release(&git->blobs);
@@ -276,7 +277,7 @@ int restore_git_check_safety(const struct restore *r, const struct ckpt_record *
 	char hash[STATEHASH_SIZE];
 
 	if (restore_git_is_empty(r) ||
-	    !strcmp(record_git_hash(hash, &r->git.now), safety->git_hash))
+	    !strcmp(gitrecord_hash(hash, &r->git.now), safety->git_hash))
 		return 0;
 	ckpt_error_set(CKPT_EREFUSED, *safety->git_hash ? "the repository changed meanwhile"
 							: "the repository could not be read");
@@ -295,7 +296,7 @@ static int read_stored(struct strbuf *out, struct restore *r, const struct oid *
 static int give_blob(struct strbuf *out, const char *oid, void *payload)
 {
 	struct restore *r = payload;
-	const struct oid *stored = record_git_find(&r->git.goal, oid);
+	const struct oid *stored = gitrecord_find(&r->git.goal, oid);
 
 	/* Otherwise it is the empty one. */
 	return stored ? read_stored(out, r, stored) : 0;
@@ -343,7 +344,7 @@ static int check_unchanged(struct restore *r)
 	struct gitplan change = { 0 };
 	int err;
 
-	if (gitstat_same(r->git.stat.buf, r->git.stat.len, r->session->repo))
+	if (gitstate_is_same(r->git.stat.buf, r->git.stat.len, r->session->repo))
 		return 0;
 	err = gitstate_read(&now, r->session->repo);
 	if (!err) {

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "restore/gitplan_internal.h"
 
@@ -13,8 +14,8 @@ struct store;
 struct restore_gitwork {
 	bool planned;
 	struct gitstate now;
-	struct strbuf stat; /**< for gitstat_same(): whether it still is `now`; may be empty */
-	struct record_git goal; /**< as the target has it */
+	struct strbuf stat; /**< for gitstate_is_same(): whether it still is `now`; may be empty */
+	struct gitrecord goal; /**< as the target has it */
 	struct gitwrite_refs remembered;
 	struct gitplan_opts opts;
 	struct gitplan plan;
@@ -57,6 +58,6 @@ int restore_git_find_missing(struct strlist *out, const struct repo *repo,
  * checkpoint has, so that they can be written. They are read now, while nothing is touched.
  */
 int restore_git_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
-			 const struct record_git *goal);
+			 const struct gitrecord *goal);
 
 #endif

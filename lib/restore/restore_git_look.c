@@ -2,6 +2,7 @@
 #include "restore/restore_git_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 
 static int ask(struct strbuf *out, const struct repo *repo, const char *const args[])
 {

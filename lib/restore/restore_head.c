@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "session/session.h"
 
 /* No list of branches or stashes is longer. */
@@ -192,7 +193,7 @@ static void tell_recorded(const struct subject *subject, struct restore *r,
 	(void)restore_git_compare_index(&gone, &plan, r->session->repo, goal);
 	if (plan.index && !plan.head && !plan.branches_nr) {
 		struct strbuf then = STRBUF_INIT;
-		struct gitstate_counts counts;
+		struct gitindex_counts counts;
 
 		gitstate_count(&counts, goal);
 		gitplan_describe_index(&then, &counts);
@@ -217,7 +218,7 @@ static void tell_project(struct restore_head *out, struct restore *r)
 	const struct repo *repo = r->session->repo;
 	bool part = r->opts->paths->nr, recorded;
 	struct repo_state head = { 0 };
-	struct record_git goal = { 0 };
+	struct gitrecord goal = { 0 };
 	struct gitstate now = GITSTATE_INIT;
 
 	/* Usually nothing has to be read for this: the safety checkpoint needs it, too. */
@@ -226,7 +227,7 @@ static void tell_project(struct restore_head *out, struct restore *r)
 	    repo_read_state(&head, repo))
 		return;
 	recorded = *target->git_hash && !part &&
-		   !record_git_load(&goal, r->session->store, target) && !gitstate_read(&now, repo);
+		   !gitrecord_load(&goal, r->session->store, target) && !gitstate_read(&now, repo);
 	/* Without either there was no repository. */
 	if ((then.head || then.branch) && has_head_changed(&then, &head)) {
 		say_head(&subject, &then, &head);
@@ -236,7 +237,7 @@ static void tell_project(struct restore_head *out, struct restore *r)
 	if (recorded)
 		tell_recorded(&subject, r, &now, &goal.state);
 	gitstate_release(&now);
-	record_git_release(&goal);
+	gitrecord_release(&goal);
 	repo_state_release(&head);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "save/save_staged_internal.h"
@@ -13,7 +14,7 @@
 
 void save_git_release(struct save_git *git)
 {
-	record_git_release(&git->git);
+	gitrecord_release(&git->git);
 	strbuf_release(&git->stat);
 	memset(git, 0, sizeof(*git));
 	strbuf_init(&git->stat);
@@ -128,7 +129,7 @@ static bool recall(struct save_job *job)
 
 	if (!fs_read_file(&file, job->store->dirfd, LAYOUT_GITSTATE) &&
 	    split(fields, &stat, &file) && take_place(git, job, fields[FIELD_WHERE]) &&
-	    gitstat_same(stat, (size_t)(file.buf + file.len - stat), job->session->repo) &&
+	    gitstate_is_same(stat, (size_t)(file.buf + file.len - stat), job->session->repo) &&
 	    sscanf(fields[FIELD_NUMBERS], "%zu %zu %zu %u %u", &git->index.staged,
 		   &git->index.unmerged, &git->index.intent_to_add, &git->step, &git->total) == 5) {
 		snprintf(git->hash, sizeof(git->hash), "%s", fields[FIELD_HASH]);
@@ -160,7 +161,7 @@ static void take(struct save_git *git)
 {
 	const struct gitstate *state = &git->git.state;
 
-	record_git_hash(git->hash, state);
+	gitrecord_hash(git->hash, state);
 	gitstate_count(&git->index, state);
 	git->step = state->step;
 	git->total = state->total;
@@ -222,7 +223,7 @@ int save_git_write(struct save_job *job)
 	if (!git->known)
 		return 0;
 	/* What was lost of it since is read again. */
-	if (!git->read && !record_git_is_whole(job->store, job->pack, &git->tree)) {
+	if (!git->read && !gitrecord_is_whole(job->store, job->pack, &git->tree)) {
 		git->read = !gitstate_read_noted(&git->git.state, &git->stat, job->session->repo,
 						 job->opts->until);
 		git->known = git->read;
@@ -235,7 +236,7 @@ int save_git_write(struct save_job *job)
 	if (git->read) {
 		err = save_staged_copy(job);
 		if (!err)
-			err = record_git_write(&git->tree, &git->git, job->pack);
+			err = gitrecord_write(&git->tree, &git->git, job->pack);
 	}
 	job->meta.git = git->tree;
 	return err;

@@ -3,6 +3,7 @@
 #define CKPT_SAVE_SAVE_GIT_H
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 
 struct save_job;
@@ -21,12 +22,12 @@ struct save_job;
 struct save_git {
 	bool known; /**< what follows is the state now */
 	char hash[STATEHASH_SIZE];
-	struct gitstate_counts index;
+	struct gitindex_counts index;
 	unsigned step, total;
 	bool read;	       /**< `git` has it all; otherwise `tree` is that of a checkpoint */
-	struct record_git git; /**< without blobs until they are written */
+	struct gitrecord git; /**< without blobs until they are written */
 	struct oid tree;
-	struct strbuf stat; /**< for gitstat_same(); empty: cannot be relied on */
+	struct strbuf stat; /**< for gitstate_is_same(); empty: cannot be relied on */
 };
 
 /** Find out the state, and the job's `project`. What is wrong goes to the job's notes. */

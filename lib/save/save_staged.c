@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
@@ -76,10 +77,10 @@ static void list_staged(struct needs *out, const struct gitstate *state)
  * The same blob has the same name in a store as in a SHA-1 repository. Of others
  * the newest checkpoint knows those that it has.
  */
-static bool is_stored(struct oid *out, const struct save_job *job, const struct record_git *before,
+static bool is_stored(struct oid *out, const struct save_job *job, const struct gitrecord *before,
 		      const char *hex)
 {
-	const struct oid *known = record_git_find(before, hex);
+	const struct oid *known = gitrecord_find(before, hex);
 
 	if (strlen(hex) == OID_HEX)
 		return oid_parse(out, hex) &&
@@ -89,12 +90,12 @@ static bool is_stored(struct oid *out, const struct save_job *job, const struct 
 	return known != NULL;
 }
 
-static void load_before(struct record_git *out, const struct save_job *job)
+static void load_before(struct gitrecord *out, const struct save_job *job)
 {
 	memset(out, 0, sizeof(*out));
 	if (job->have_newest && *job->newest.git_hash &&
 	    (job->session->repo->sha256 || job->git.git.state.autostash))
-		(void)record_git_load(out, job->store, &job->newest);
+		(void)gitrecord_load(out, job->store, &job->newest);
 }
 
 static void note_lacking(struct save_job *job, const struct need *need, const char *why)
@@ -189,7 +190,7 @@ static int copy_needed(struct save_job *job, const struct needs *needs, struct o
 }
 
 /* Whatever goes wrong with git: the state is worth more with some contents than not at all. */
-static int copy_blobs(struct save_job *job, const struct record_git *before)
+static int copy_blobs(struct save_job *job, const struct gitrecord *before)
 {
 	struct needs all = { 0 }, lacking = { 0 };
 	struct oid *oids, *found;
@@ -215,7 +216,7 @@ static int copy_blobs(struct save_job *job, const struct record_git *before)
 		if (oid_is_zero(&found[i]) && next < lacking.nr)
 			found[i] = oids[next++];
 		if (!oid_is_zero(&found[i]))
-			record_git_add_blob(&job->git.git, all.items[i].hex, &found[i]);
+			gitrecord_add_blob(&job->git.git, all.items[i].hex, &found[i]);
 	}
 	free(found);
 	free(oids);
@@ -225,10 +226,10 @@ static int copy_blobs(struct save_job *job, const struct record_git *before)
 }
 
 /* All that the commit has and the one below it has not. */
-static int copy_autostash(struct save_job *job, const struct record_git *before)
+static int copy_autostash(struct save_job *job, const struct gitrecord *before)
 {
 	static const char *const args[] = { "pack-objects", "--revs", "--stdout", "-q", NULL };
-	struct record_git *git = &job->git.git;
+	struct gitrecord *git = &job->git.git;
 	const char *autostash = git->state.autostash;
 	struct strbuf in = STRBUF_INIT, out = STRBUF_INIT;
 	int err = 0;
@@ -253,21 +254,21 @@ static int copy_autostash(struct save_job *job, const struct record_git *before)
 
 int save_staged_copy(struct save_job *job)
 {
-	struct record_git before;
+	struct gitrecord before;
 	int err;
 
 	load_before(&before, job);
 	err = copy_blobs(job, &before);
 	if (!err)
 		err = copy_autostash(job, &before);
-	record_git_release(&before);
+	gitrecord_release(&before);
 	return err;
 }
 
 uint64_t save_staged_bytes(const struct save_job *job)
 {
 	struct needs all = { 0 }, lacking = { 0 };
-	struct record_git before;
+	struct gitrecord before;
 	uint64_t sum = 0;
 
 	load_before(&before, job);
@@ -281,7 +282,7 @@ uint64_t save_staged_bytes(const struct save_job *job)
 	if (!ask_sizes(&lacking, job))
 		for (size_t i = 0; i < lacking.nr; i++)
 			sum += lacking.items[i].size <= LARGEST ? lacking.items[i].size : 0;
-	record_git_release(&before);
+	gitrecord_release(&before);
 	free(all.items);
 	free(lacking.items);
 	return sum;

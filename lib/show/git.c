@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
@@ -58,13 +59,13 @@ static json_t *refs_json(const struct gitstate *state)
 /* null: it is not known, or damaged. */
 static json_t *load_refs(struct session *session, const struct ckpt_record *record)
 {
-	struct record_git git;
+	struct gitrecord git;
 	json_t *refs;
 
-	if (!*record->git_hash || record_git_load(&git, session->store, record))
+	if (!*record->git_hash || gitrecord_load(&git, session->store, record))
 		return json_null();
 	refs = refs_json(&git.state);
-	record_git_release(&git);
+	gitrecord_release(&git);
 	return refs;
 }
 

@@ -452,7 +452,7 @@ static json_t *text_pair(const char *from, const char *to)
 	return row_object(&pair);
 }
 
-static json_t *counts(const struct gitstate_counts *index)
+static json_t *counts(const struct gitindex_counts *index)
 {
 	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
 			 (json_int_t)index->unmerged, "intent_to_add",

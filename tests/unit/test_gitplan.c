@@ -231,7 +231,7 @@ struct words {
 	const char *now, *goal, *says;
 	unsigned leaving, coming;
 	bool logged;
-	struct gitstate_counts now_counts, goal_counts;
+	struct gitindex_counts now_counts, goal_counts;
 };
 
 #define ID1 "1111111111111111111111111111111111111111"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitstate.h"
-#include "git/gitwrite.h"
+#include "gitstate/gitstate.h"
+#include "gitstate/gitwrite.h"
 #include "git/repo.h"
 
 #include "base/env.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_GIT_GITWRITE_H
-#define CKPT_GIT_GITWRITE_H
+#ifndef CKPT_GITSTATE_GITWRITE_H
+#define CKPT_GITSTATE_GITWRITE_H
 
 #include "base/base.h"
 

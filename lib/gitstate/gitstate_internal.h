@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_GIT_GITSTATE_INTERNAL_H
-#define CKPT_GIT_GITSTATE_INTERNAL_H
+#ifndef CKPT_GITSTATE_GITSTATE_INTERNAL_H
+#define CKPT_GITSTATE_GITSTATE_INTERNAL_H
 
-#include "git/gitstate.h"
+#include "gitstate/gitstate.h"
 
 /** The parts of gitstate_read(). Each adds to a state what it is named after. */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitwrite.h"
+#include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "git/gitstate.h"
-#include "git/gitwrite_internal.h"
-#include "git/repo.h"
+#include "gitstate/gitstate.h"
+#include "gitstate/gitwrite_internal.h"
+#include "git/git.h"
 
 void gitwrite_refs_add(struct gitwrite_refs *refs, const char *name, const char *old,
 		       const char *new)

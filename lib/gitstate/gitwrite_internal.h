@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_GIT_GITWRITE_INTERNAL_H
-#define CKPT_GIT_GITWRITE_INTERNAL_H
+#ifndef CKPT_GITSTATE_GITWRITE_INTERNAL_H
+#define CKPT_GITSTATE_GITWRITE_INTERNAL_H
 
-#include "git/gitrun.h"
-#include "git/gitwrite.h"
+#include "git/git.h"
+#include "gitstate/gitwrite.h"
 
 /** For gitwrite_*.c alone. */
 

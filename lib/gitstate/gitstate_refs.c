@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitstate_internal.h"
+#include "gitstate/gitstate_internal.h"
 
 #include "base/base.h"
-#include "git/gitfile.h"
-#include "git/repo.h"
+#include "git/git.h"
 
 /* MERGE_HEAD and FETCH_HEAD are not refs: they may have several lines. */
 const char *const gitstate_root_refs[] = {

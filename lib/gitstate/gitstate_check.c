@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitstate_internal.h"
+#include "gitstate/gitstate_internal.h"
 
 #include "base/base.h"
-#include "git/gitfile.h"
+#include "git/git.h"
 
 /* Relative, each component a plain name, none the .git of a repository: whoever writes there stays below. */
 bool gitstate_usable_path(const char *path)
@@ -148,7 +148,7 @@ int gitstate_check(const struct gitstate *state)
 	return err;
 }
 
-void gitstate_count(struct gitstate_counts *out, const struct gitstate *state)
+void gitstate_count(struct gitindex_counts *out, const struct gitstate *state)
 {
 	memset(out, 0, sizeof(*out));
 	for (size_t i = 0; i < state->entries_nr; i++) {

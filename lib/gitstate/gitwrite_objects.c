@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitwrite.h"
+#include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "git/askgit.h"
-#include "git/gitwrite_internal.h"
-#include "git/repo.h"
+#include "git/git.h"
+#include "gitstate/gitwrite_internal.h"
 
 /* Contents are handed to git in pieces of about this size. */
 enum { BATCH = 32 << 20 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_GIT_GITSTATE_H
-#define CKPT_GIT_GITSTATE_H
+#ifndef CKPT_GITSTATE_GITSTATE_H
+#define CKPT_GITSTATE_GITSTATE_H
 
 #include "base/base.h"
-#include "git/gitindex.h"
+#include "git/git.h"
 
 struct repo;
 
@@ -101,12 +101,15 @@ struct gitstate {
 int gitstate_read(struct gitstate *out, const struct repo *repo);
 
 /**
- * The same, and append to `stat` what gitstat_same() needs to see that it still
+ * The same, and append to `stat` what gitstate_is_same() needs to see that it still
  * is like that; nothing if it changed so recently that this could not be seen.
  * `until` is when git must have answered, as clock_monotonic() has it; 0: the usual.
  */
 int gitstate_read_noted(struct gitstate *out, struct strbuf *stat, const struct repo *repo,
 			double until);
+
+/** True if nothing changed since. Only looks at the names in such a text, and opens nothing. */
+bool gitstate_is_same(const char *stat, size_t len, const struct repo *repo);
 
 /**
  * Turn the state in which a rebase has just put changes aside, and nothing else,
@@ -125,14 +128,7 @@ void gitstate_release(struct gitstate *state);
  */
 int gitstate_check(const struct gitstate *state);
 
-/** In paths. */
-struct gitstate_counts {
-	size_t staged; /**< that differ from HEAD, without those of the others */
-	size_t unmerged;
-	size_t intent_to_add;
-};
-
-void gitstate_count(struct gitstate_counts *out, const struct gitstate *state);
+void gitstate_count(struct gitindex_counts *out, const struct gitstate *state);
 
 /** Append an element with copies of what is given, to build a state; the caller keeps the order. */
 struct gitstate_entry *gitstate_add_entry(struct gitstate *state, const char *path, unsigned mode,
@@ -142,5 +138,23 @@ void gitstate_add_branch(struct gitstate *state, const char *name, const char *o
 void gitstate_add_stash(struct gitstate *state, const char *oid, const char *note);
 void gitstate_add_private_ref(struct gitstate *state, const char *name, const char *oid);
 void gitstate_add_file(struct gitstate *state, const char *path, const void *data, size_t len);
+
+/* The rest of the part: what a checkpoint holds of it, and the way there and back. */
+#include "gitstate/gitrecord.h"
+#include "gitstate/gitwrite.h"
+
+/*
+ * In this folder:
+ *
+ *   gitstate gitstate_refs gitstate_index gitstate_op  the state: all of it; branches and stashes,
+ *                           what is staged, an operation's files
+ *   gitstate_stashed        what was staged before a rebase put it aside
+ *   gitstate_check          whether all of that can be git's
+ *   gitrecord               a state in a checkpoint: a tree of texts and contents
+ *   gitwrite_refs gitwrite_index gitwrite_operation gitwrite_objects gitwrite_locks
+ *                           changing refs, the index, an operation's files; whose locks are in the
+ *                           way
+ *   gitwrite_worktree       making a linked worktree
+ */
 
 #endif

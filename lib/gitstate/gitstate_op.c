@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitstate_internal.h"
+#include "gitstate/gitstate_internal.h"
 
 #include "base/base.h"
-#include "git/configtext.h"
-#include "git/gitfile.h"
-#include "git/repo.h"
+#include "git/git.h"
 
 /* The patches of a long `git am`, far more than an operation usually has. */
 enum { TOTAL_MAX = 64 << 20, DEPTH_MAX = 4 };

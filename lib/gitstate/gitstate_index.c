@@ -4,11 +4,10 @@
  * git could compare the two, but it builds the trees of a sparse index; listing a tree does
  * not, and where the index knows that it equals the tree, nothing is asked.
  */
-#include "git/gitstate_internal.h"
+#include "gitstate/gitstate_internal.h"
 
 #include "base/base.h"
-#include "git/gitindex.h"
-#include "git/repo.h"
+#include "git/git.h"
 
 /* A position in the list of `git ls-tree -r -z`. */
 struct listed {

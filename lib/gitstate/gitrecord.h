@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RECORD_RECORD_GIT_H
-#define CKPT_RECORD_RECORD_GIT_H
+#ifndef CKPT_GITSTATE_GITRECORD_H
+#define CKPT_GITSTATE_GITRECORD_H
 
 #include "base/base.h"
-#include "git/git.h"
-#include "record/statehash.h"
+#include "gitstate/gitstate.h"
+#include "record/record.h"
 
-struct ckpt_meta;
-struct ckpt_record;
 struct pack;
 struct store;
 
@@ -28,14 +26,14 @@ struct store;
  * describes them. What is empty is left out. Texts that do not change are
  * stored once.
  */
-struct record_git_blob {
+struct gitrecord_blob {
 	char hex[GITSTATE_OID]; /**< its id in the project */
 	struct oid oid;		/**< in the store */
 };
 
-struct record_git {
+struct gitrecord {
 	struct gitstate state;
-	struct record_git_blob *blobs; /**< sorted by `hex` */
+	struct gitrecord_blob *blobs; /**< sorted by `hex` */
 	size_t nr, alloc;
 	struct oid autostash; /**< of the pack, a blob; zero: there is none */
 };
@@ -44,25 +42,42 @@ struct record_git {
  * What a checkpoint recorded. CKPT_ENOTFOUND if it has nothing of the kind: the
  * project is not a repository, or could not be read. CKPT_ECORRUPT if it is damaged.
  */
-int record_git_load(struct record_git *out, struct store *store, const struct ckpt_record *record);
-void record_git_release(struct record_git *git);
+int gitrecord_load(struct gitrecord *out, struct store *store, const struct ckpt_record *record);
+void gitrecord_release(struct gitrecord *git);
 
 /** The blob in the store with the contents of a project's object; NULL: it was not copied. */
-const struct oid *record_git_find(const struct record_git *git, const char *hex);
+const struct oid *gitrecord_find(const struct gitrecord *git, const char *hex);
 
 /** Append; the caller keeps the order. */
-void record_git_add_blob(struct record_git *git, const char *hex, const struct oid *oid);
+void gitrecord_add_blob(struct gitrecord *git, const char *hex, const struct oid *oid);
 
 /** True if everything in such a tree is in the store, as far as is known without reading it. */
-bool record_git_is_whole(struct store *store, struct pack *pack, const struct oid *tree);
+bool gitrecord_is_whole(struct store *store, struct pack *pack, const struct oid *tree);
 
 /** Add the tree to a pack; the blobs must be in it, or in the store. */
-int record_git_write(struct oid *tree_out, const struct record_git *git, struct pack *pack);
+int gitrecord_write(struct oid *tree_out, const struct gitrecord *git, struct pack *pack);
 
 /**
  * The hash of a state; contents count by their ids. ORIG_HEAD does not count:
  * even a merge that has nothing to do writes it. Returns `out`.
  */
-char *record_git_hash(char out[STATEHASH_SIZE], const struct gitstate *state);
+char *gitrecord_hash(char out[STATEHASH_SIZE], const struct gitstate *state);
+
+/* --- for tests --- */
+
+/** The texts, in the order of their names. */
+enum gitrecord_text {
+	GITRECORD_FLAGGED,
+	GITRECORD_HEAD,
+	GITRECORD_INDEX,
+	GITRECORD_OPERATION,
+	GITRECORD_REFS,
+};
+enum { GITRECORD_TEXTS = 5 };
+
+void gitrecord_encode(struct strbuf *out, const struct gitstate *state, enum gitrecord_text which);
+
+/** Add to `state` what a text says; CKPT_ECORRUPT if it is malformed. */
+int gitrecord_decode(struct gitstate *state, const struct strbuf *text, enum gitrecord_text which);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitwrite.h"
+#include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "git/gitwrite_internal.h"
-#include "git/repo.h"
+#include "gitstate/gitwrite_internal.h"
+#include "git/git.h"
 
 /* --- the branch --- */
 

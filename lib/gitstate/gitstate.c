@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitstate.h"
+#include "gitstate/gitstate.h"
 
 #include "base/base.h"
-#include "git/askgit.h"
-#include "git/gitstat.h"
-#include "git/gitstate_internal.h"
-#include "git/repo.h"
+#include "git/git.h"
+#include "gitstate/gitstate_internal.h"
 
 /* When the questions of a thread must have been answered; 0: each has GITSTATE_PATIENCE. */
 static _Thread_local double ask_until;
@@ -123,6 +121,167 @@ int gitstate_ask(struct strbuf *out, const struct repo *repo, const char *const 
 	return err;
 }
 
+/* --- how one sees that it may have changed --- */
+
+/*
+ * The stat data of all files and directories that it is read from. git never changes one of these in
+ * place; it writes a lock beside it and renames that, so that the directory changes, too.
+ */
+
+/* Deeper than any name of a branch. */
+enum { DEPTH_MAX = 200 };
+
+struct noting {
+	struct strbuf *out;
+	const struct repo *repo;
+	int64_t newest;
+	int err;
+};
+
+static const char *base_of(const struct repo *repo, char where)
+{
+	return where == 'g' ? repo->gitdir : repo->commondir;
+}
+
+/*
+ * "<g or c> <kind> <dev> <ino> <size> <mtime> <ctime> <path>", or "- <path>" in place
+ * of the numbers. Of a link, what it leads to counts. The size of a directory is
+ * what the file system likes.
+ */
+static void add_stat_line(struct strbuf *out, struct stat *st, const struct repo *repo, char where,
+		     const char *path)
+{
+	struct strbuf full = STRBUF_INIT;
+
+	strbuf_addf(&full, "%s/%s", base_of(repo, where), path);
+	if (!stat(full.buf, st) || !lstat(full.buf, st)) {
+		strbuf_addf(out,
+			    "%c %o %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 " %s",
+			    where, (unsigned)(st->st_mode & S_IFMT), (uint64_t)st->st_dev,
+			    (uint64_t)st->st_ino, S_ISDIR(st->st_mode) ? 0 : (uint64_t)st->st_size,
+			    (uint64_t)clock_ns(&st->st_mtim), (uint64_t)clock_ns(&st->st_ctim), path);
+	} else {
+		memset(st, 0, sizeof(*st));
+		strbuf_addf(out, "%c - %s", where, path);
+	}
+	strbuf_addch(out, '\0');
+	strbuf_release(&full);
+}
+
+static void note_path(struct noting *noting, char where, const char *path, int depth);
+
+/* A link to a directory is not followed, as when the files are read. */
+static bool gone_or_link(int error)
+{
+	return error == ENOENT || error == ELOOP || error == ENOTDIR;
+}
+
+static void note_below(struct noting *noting, char where, const char *path, int depth)
+{
+	char *full = xstrfmt("%s/%s", base_of(noting->repo, where), path);
+	struct strlist names = STRLIST_INIT;
+
+	if (fs_names(&names, AT_FDCWD, full, O_NOFOLLOW, NULL) < 0 && !gone_or_link(errno) &&
+	    !noting->err)
+		noting->err = ckpt_error_errno("unable to read '%s'", full);
+	strlist_sort_unique(&names);
+	for (size_t i = 0; i < names.nr && !noting->err; i++) {
+		char *below = xstrfmt("%s/%s", path, names.items[i]);
+
+		note_path(noting, where, below, depth + 1);
+		free(below);
+	}
+	strlist_release(&names);
+	free(full);
+}
+
+static void note_path(struct noting *noting, char where, const char *path, int depth)
+{
+	struct stat st;
+
+	if (noting->err)
+		return;
+	add_stat_line(noting->out, &st, noting->repo, where, path);
+	if (!st.st_mode)
+		return;
+	if (clock_ns(&st.st_mtim) > noting->newest)
+		noting->newest = clock_ns(&st.st_mtim);
+	if (clock_ns(&st.st_ctim) > noting->newest)
+		noting->newest = clock_ns(&st.st_ctim);
+	if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+		note_below(noting, where, path, depth);
+	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode) && !S_ISLNK(st.st_mode))
+		noting->err = ckpt_error_set(CKPT_ERROR, "'%s/%s' is not a regular file",
+					     base_of(noting->repo, where), path);
+}
+
+static void note_all(struct noting *noting, const char *const names[])
+{
+	for (size_t i = 0; names[i]; i++)
+		note_path(noting, 'g', names[i], 0);
+}
+
+/*
+ * `newest_out` is the latest time in it, in nanoseconds: if the clock of files was not past it before
+ * the call, the text cannot be relied on later. Fails at what git would wait for, such as a FIFO.
+ */
+static int note_stat(struct strbuf *out, int64_t *newest_out, const struct repo *repo)
+{
+	static const char *const own[] = { "HEAD",
+					   "index",
+					   "refs/bisect",
+					   "refs/rewritten",
+					   "refs/worktree",
+					   "reftable/tables.list",
+					   NULL };
+	static const char *const shared[] = {
+		"config",	   "packed-refs",	   "refs/heads", "refs/stash",
+		"logs/refs/stash", "reftable/tables.list", NULL
+	};
+	struct noting noting = { .out = out, .repo = repo };
+
+	note_all(&noting, own);
+	note_all(&noting, gitstate_root_refs);
+	note_all(&noting, gitstate_op_files);
+	note_all(&noting, gitstate_op_dirs);
+	for (size_t i = 0; shared[i]; i++)
+		note_path(&noting, 'c', shared[i], 0);
+	*newest_out = noting.newest;
+	return noting.err;
+}
+
+bool gitstate_is_same(const char *text, size_t len, const struct repo *repo)
+{
+	struct strbuf line = STRBUF_INIT;
+	bool same = len > 0;
+
+	for (const char *p = text, *end = text + len; p < end && same; p += strlen(p) + 1) {
+		const char *path = p;
+		struct stat st;
+
+		if (!memchr(p, '\0', (size_t)(end - p)) || (*p != 'g' && *p != 'c'))
+			same = false;
+		/* After the second blank, or the seventh. */
+		for (int blanks = same && !strncmp(p + 1, " - ", 3) ? 2 : 7; blanks && same;
+		     blanks--) {
+			path = strchr(path, ' ');
+			same = path != NULL;
+			path += same;
+		}
+		if (!same || *path == '/' || strstr(path, "..")) {
+			same = false;
+			break;
+		}
+		strbuf_reset(&line);
+		add_stat_line(&line, &st, repo, *p, path);
+		same = !strcmp(line.buf, p);
+	}
+	strbuf_release(&line);
+	return same;
+}
+
+/* --- reading it --- */
+
 static int read_once(struct gitstate *out, const struct repo *repo)
 {
 	struct gitstate state = GITSTATE_INIT;
@@ -154,11 +313,11 @@ int gitstate_read_noted(struct gitstate *out, struct strbuf *stat, const struct 
 		int64_t start = clock_file_ns(), newest = 0;
 
 		strbuf_reset(&before);
-		err = gitstat_take(&before, &newest, repo);
+		err = note_stat(&before, &newest, repo);
 		memset(out, 0, sizeof(*out));
 		if (!err)
 			err = read_once(out, repo);
-		if (gitstat_same(before.buf, before.len, repo)) {
+		if (gitstate_is_same(before.buf, before.len, repo)) {
 			if (!err && newest < start)
 				strbuf_add(stat, before.buf, before.len);
 			break;

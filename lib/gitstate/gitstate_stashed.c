@@ -4,10 +4,10 @@
  * index is that of HEAD, and what was staged is the tree of the second parent of
  * the stash. (What is only to be added later cannot be stashed.)
  */
-#include "git/gitstate_internal.h"
+#include "gitstate/gitstate_internal.h"
 
 #include "base/base.h"
-#include "git/repo.h"
+#include "git/git.h"
 
 static bool in_dir_of_operation(const char *path)
 {

@@ -3,14 +3,12 @@
  * The new index is made by stock git, beside the old one: so git's own checks of paths apply. It is
  * never split or sparse, whatever the configuration asks for: git adds that when it next writes it.
  */
-#include "git/gitwrite.h"
+#include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "git/askgit.h"
-#include "git/gitindex.h"
-#include "git/gitstate_internal.h"
-#include "git/gitwrite_internal.h"
-#include "git/repo.h"
+#include "git/git.h"
+#include "gitstate/gitstate_internal.h"
+#include "gitstate/gitwrite_internal.h"
 
 /* One entry of the new index; strings are the tree listing's or the goal's. */
 struct entry {

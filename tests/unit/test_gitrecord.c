@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a repository as texts and as a tree of a checkpoint, and back. */
-#include "record/record_git.h"
-#include "record/record_git_internal.h"
+#include "gitstate/gitrecord.h"
 
 #include "store/objects.h"
 #include "unit.h"
@@ -94,17 +93,17 @@ static void assert_same(const struct gitstate *a, const struct gitstate *b)
 {
 	char one[STATEHASH_SIZE], two[STATEHASH_SIZE];
 
-	for (unsigned i = 0; i < RECORD_GIT_TEXTS; i++) {
+	for (unsigned i = 0; i < GITRECORD_TEXTS; i++) {
 		struct strbuf x = STRBUF_INIT, y = STRBUF_INIT;
 
-		record_git_encode(&x, a, i);
-		record_git_encode(&y, b, i);
+		gitrecord_encode(&x, a, i);
+		gitrecord_encode(&y, b, i);
 		assert_int_equal(x.len, y.len);
 		assert_memory_equal(x.buf, y.buf, x.len);
 		strbuf_release(&x);
 		strbuf_release(&y);
 	}
-	assert_string_equal(record_git_hash(one, a), record_git_hash(two, b));
+	assert_string_equal(gitrecord_hash(one, a), gitrecord_hash(two, b));
 	assert_int_equal(a->entries_nr, b->entries_nr);
 	assert_int_equal(a->branches_nr, b->branches_nr);
 	assert_int_equal(a->stashes_nr, b->stashes_nr);
@@ -138,11 +137,11 @@ static void test_record_git_texts(void **unused)
 		random_state(&state);
 		if (gitstate_check(&state))
 			fail_msg("%s", ckpt_error_last());
-		for (unsigned i = 0; i < RECORD_GIT_TEXTS; i++) {
+		for (unsigned i = 0; i < GITRECORD_TEXTS; i++) {
 			struct strbuf text = STRBUF_INIT;
 
-			record_git_encode(&text, &state, i);
-			assert_int_equal(record_git_decode(&again, &text, i), 0);
+			gitrecord_encode(&text, &state, i);
+			assert_int_equal(gitrecord_decode(&again, &text, i), 0);
 			strbuf_release(&text);
 		}
 		gitstate_sort_entries(&again);
@@ -159,15 +158,15 @@ static void test_record_git_damaged_texts(void **unused)
 	for (int round = 0; round < rounds(20000); round++) {
 		struct gitstate state, again = GITSTATE_INIT;
 		struct strbuf text = STRBUF_INIT;
-		unsigned which = rnd(RECORD_GIT_TEXTS);
+		unsigned which = rnd(GITRECORD_TEXTS);
 
 		random_state(&state);
-		record_git_encode(&text, &state, which);
+		gitrecord_encode(&text, &state, which);
 		for (unsigned n = 0; text.len && n <= rnd(4); n++)
 			text.buf[rnd((unsigned)text.len)] = (char)rnd(256);
 		if (text.len && !rnd(4))
 			strbuf_setlen(&text, rnd((unsigned)text.len));
-		if (!record_git_decode(&again, &text, which) && !gitstate_check(&again))
+		if (!gitrecord_decode(&again, &text, which) && !gitstate_check(&again))
 			for (size_t i = 0; i < again.files_nr; i++)
 				assert_memory_equal(again.files[i].path, "rebase-merge/", 13);
 		strbuf_release(&text);
@@ -215,7 +214,7 @@ static void test_record_git_odd(void **unused)
 static void test_record_git_counts(void **unused)
 {
 	struct gitstate state = GITSTATE_INIT;
-	struct gitstate_counts counts;
+	struct gitindex_counts counts;
 
 	(void)unused;
 	gitstate_add_entry(&state, "a", 0100644, random_id(), 0, 0);
@@ -237,7 +236,7 @@ static void test_record_git_stored(void **unused)
 {
 	struct store *store = recordgen_store("stored");
 	struct pack *pack = pack_new(store, 1, 6);
-	struct record_git git = { 0 }, again;
+	struct gitrecord git = { 0 }, again;
 	struct ckpt_record record, read;
 	struct ref_item ref;
 	struct ckpt_meta meta;
@@ -247,16 +246,16 @@ static void test_record_git_stored(void **unused)
 	(void)unused;
 	random_state(&git.state);
 	assert_int_equal(pack_add_new(pack, &oid, OBJECT_BLOB, "staged\n", 7), 0);
-	record_git_add_blob(&git, "1111111111111111111111111111111111111111", &oid);
-	record_git_add_blob(&git, "2222222222222222222222222222222222222222", &oid);
+	gitrecord_add_blob(&git, "1111111111111111111111111111111111111111", &oid);
+	gitrecord_add_blob(&git, "2222222222222222222222222222222222222222", &oid);
 	assert_int_equal(pack_add_new(pack, &git.autostash, OBJECT_BLOB, "PACK", 4), 0);
 	recordgen_plain(&record, id);
-	record_git_hash(record.git_hash, &git.state);
-	record.index = (struct gitstate_counts){ 3, 2, 1 };
+	gitrecord_hash(record.git_hash, &git.state);
+	record.index = (struct gitindex_counts){ 3, 2, 1 };
 	record.progress = 3;
 	record.progress_total = 7;
 	meta_init(&meta);
-	assert_int_equal(record_git_write(&meta.git, &git, pack), 0);
+	assert_int_equal(gitrecord_write(&meta.git, &git, pack), 0);
 	assert_int_equal(pack_add_new(pack, &record.tree, OBJECT_TREE, "", 0), 0);
 	assert_int_equal(record_write(&record, &meta, pack), 0);
 	assert_int_equal(pack_commit(pack, NULL), 0);
@@ -273,17 +272,17 @@ static void test_record_git_stored(void **unused)
 	assert_int_equal(read.index.intent_to_add, 1);
 	assert_int_equal(read.progress, 3);
 	assert_int_equal(read.progress_total, 7);
-	assert_int_equal(record_git_load(&again, store, &read), 0);
+	assert_int_equal(gitrecord_load(&again, store, &read), 0);
 	assert_same(&git.state, &again.state);
 	assert_int_equal(again.nr, 2);
 	assert_true(oid_equal(&again.autostash, &git.autostash));
-	assert_null(record_git_find(&again, "3333333333333333333333333333333333333333"));
-	assert_non_null(record_git_find(&again, git.blobs[1].hex));
-	assert_int_equal(objects_read(&text, store, record_git_find(&again, git.blobs[0].hex), OBJECT_BLOB), 0);
+	assert_null(gitrecord_find(&again, "3333333333333333333333333333333333333333"));
+	assert_non_null(gitrecord_find(&again, git.blobs[1].hex));
+	assert_int_equal(objects_read(&text, store, gitrecord_find(&again, git.blobs[0].hex), OBJECT_BLOB), 0);
 	assert_string_equal(text.buf, "staged\n");
 	strbuf_release(&text);
-	record_git_release(&git);
-	record_git_release(&again);
+	gitrecord_release(&git);
+	gitrecord_release(&again);
 	record_release(&record);
 	record_release(&read);
 	meta_release(&meta);
@@ -294,7 +293,7 @@ static void test_record_git_none(void **unused)
 {
 	struct store *store = recordgen_store("none");
 	struct pack *pack = pack_new(store, 1, 6);
-	struct record_git git;
+	struct gitrecord git;
 	struct ckpt_record record;
 	struct ckpt_meta meta;
 
@@ -306,8 +305,8 @@ static void test_record_git_none(void **unused)
 	assert_int_equal(pack_commit(pack, NULL), 0);
 	pack_free(pack);
 	store = recordgen_reopen(store);
-	assert_int_equal(record_git_load(&git, store, &record), CKPT_ENOTFOUND);
-	record_git_release(&git);
+	assert_int_equal(gitrecord_load(&git, store, &record), CKPT_ENOTFOUND);
+	gitrecord_release(&git);
 	record_release(&record);
 	meta_release(&meta);
 	store_close(store);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitwrite.h"
+#include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "git/gitstate_internal.h"
-#include "git/repo.h"
+#include "gitstate/gitstate_internal.h"
+#include "git/git.h"
 
 /* --- what belongs to an operation --- */
 

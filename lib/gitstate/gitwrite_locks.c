@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitwrite.h"
+#include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "git/gitstate_internal.h"
-#include "git/gitwrite_internal.h"
-#include "git/repo.h"
+#include "gitstate/gitstate_internal.h"
+#include "gitstate/gitwrite_internal.h"
+#include "git/git.h"
 
 /* A git whose parent died removes its locks and ends, which takes a moment. */
 enum { WAIT_STEPS = 100, WAIT_STEP_MS = 10 };
