@@ -19,6 +19,7 @@
  *   lib/session/session.h   which worktree, which settings, which store
  *   lib/keep/keep.h         which checkpoints go, and freeing their bytes
  *   lib/gitstate/gitstate.h the state of the project's repository, in a checkpoint and back
+ *   lib/captures/captures.h values of state keys and the output of commands, likewise
  *   lib/save/save.h         a checkpoint from a scan
  *   lib/look/look.h         list, diff, status, verify
  *   lib/restore/restore.h   plan, obstacles, stage, apply, verify, undo

@@ -84,7 +84,7 @@ static int take(struct ckpt_record *out, struct session *session)
 {
 	static const struct strlist nothing = STRLIST_INIT;
 	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
-				  .scope = &nothing, .no_auto_captures = true,
+				  .scope = &nothing, .extras.no_auto = true,
 				  .progress = progress_show };
 	struct save_result result = { 0 };
 	int err = save_checkpoint(&result, session, &opts);

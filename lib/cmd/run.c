@@ -212,7 +212,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 		.step = -1,
 		.scope = &all,
 		/* Rolling back to a checkpoint with more would restore more than there was. */
-		.exact_captures = true,
+		.extras.exact = true,
 		.progress = progress_show,
 	};
 	const struct ckpt_record *record = &run->ran.saved.record;

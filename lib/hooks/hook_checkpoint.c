@@ -228,7 +228,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 		.include_ignored = decision->extent == HOOK_TAKES_IGNORED,
 		.include_sensitive = session->settings.hook_sensitive,
 		.no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
-		.no_auto_captures = true, /* a dump may take longer than a git command may wait */
+		.extras.no_auto = true, /* a dump may take longer than a git command may wait */
 		.scope = &everything,
 		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose,
 		.choose_payload = &chooser,

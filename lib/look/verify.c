@@ -2,9 +2,9 @@
 #include "look/verify.h"
 
 #include "base/base.h"
+#include "captures/captures.h"
 #include "gitstate/gitstate.h"
 #include "record/record.h"
-#include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 

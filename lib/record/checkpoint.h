@@ -25,7 +25,7 @@ struct store;
  *                       rules/    the rules outside the worktree, one blob for each
  *                                 source, see rules.h
  *                       state/    one blob for each state key (name percent-encoded)
- *                       captures/ one blob for each capture, see capture_settings.h
+ *                       captures/ one blob for each capture, see captures/captures.h
  *             message "<reason> | <time> | <source>", a blank line, then
  *                     "Key: value" lines; a value with odd bytes is C-quoted
  *
@@ -156,6 +156,11 @@ void meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct
 
 /** NULL if there is none. */
 const struct ckpt_state *meta_find_state(const struct ckpt_meta *meta, const char *key);
+
+enum { RECORD_CAPTURE_NAME_MAX = 100 };
+
+/** Letters, digits, "." "_" "-", beginning with a letter or a digit; as names in trees and records. */
+bool record_capture_name_valid(const char *name);
 
 /** `oid` may be NULL. */
 void record_captures_add(struct ckpt_captures *captures, const char *name, const char *type,

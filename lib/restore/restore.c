@@ -17,9 +17,7 @@ void restore_result_release(struct restore_result *result)
 	for (size_t i = 0; i < result->nested_nr; i++)
 		restore_head_release(&result->nested[i]);
 	free(result->nested);
-	for (size_t i = 0; i < result->captures_nr; i++)
-		free(result->captures[i].name);
-	free(result->captures);
+	capture_outcomes_release(&result->captures);
 	for (size_t i = 0; i < result->conflicts_nr; i++) {
 		free(result->conflicts[i].path);
 		free(result->conflicts[i].why);
@@ -77,9 +75,7 @@ static void init_restore(struct restore *r, struct session *session,
 		.step = -1,
 		.include_ignored = opts->target->include_ignored,
 		.include_sensitive = opts->target->include_sensitive,
-		.captures = &r->replayed,
-		.no_auto_captures = true,
-		.exact_captures = true,
+		.extras = { .captures = &r->captures.replayed, .no_auto = true, .exact = true },
 		.state_only = opts->target->state_only,
 		.cache_later = !opts->no_verify && !*opts->target->composed_for,
 		.taken = opts->compose ? store_composed : NULL,
@@ -145,6 +141,18 @@ static int open_points(struct restore *r)
 	return err;
 }
 
+/*
+ * Not for named paths: undo and redo of such a restore lead to checkpoints without captures, since a
+ * safety checkpoint takes exactly what is restored. Going back before anything was restored needs none
+ * either.
+ */
+static bool restores_captures(const struct restore *r)
+{
+	if (journal_kind_is_new(r->opts->kind) && r->opts->paths->nr)
+		return false;
+	return !r->opts->abort || r->journal.replaying;
+}
+
 static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
 {
 	int err;
@@ -155,12 +163,14 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		err = check_journal(r);
 	if (!err)
 		err = open_points(r);
-	return err ? err : restore_open_captures(r);
+	if (!err && restores_captures(r))
+		err = capture_back_open(&r->captures, session, &r->target.meta);
+	return err;
 }
 
 static void close_restore(struct restore *r)
 {
-	restore_close_captures(r);
+	capture_back_close(&r->captures);
 	stage_close(&r->stage);
 	plan_release(&r->plan);
 	survey_release(&r->survey);
@@ -180,6 +190,38 @@ static void close_restore(struct restore *r)
 	strlist_release(&r->guarded);
 	strlist_release(&r->made);
 	strlist_release(&r->keep);
+}
+
+/* Make sure that they can be read, and take the same ones for the safety checkpoint. */
+static int save_captures(struct restore_result *out, struct restore *r)
+{
+	struct save_job *job = &r->job;
+	int err = capture_check(r->session, &r->captures.captures, NULL);
+
+	if (err == CKPT_ECANCELLED)
+		return err;
+	if (err)
+		return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged",
+					 r->opts->target->id);
+	err = extras_take(&job->extras, &job->meta, &job->notes, r->session, &r->safety.extras);
+	if (!err || err == CKPT_ECANCELLED)
+		return err;
+	if (!r->journal.replaying)
+		return ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
+	/*
+	 * Half restored, it may not be in a state to be saved; the state before is in a checkpoint.
+	 */
+	strlist_addf(&out->warnings, "the current state could not be saved: %s", ckpt_error_last());
+	extras_release(&job->extras);
+	record_captures_release(&job->meta.captures);
+	return 0;
+}
+
+static void plan_captures(struct restore_result *out, struct restore *r)
+{
+	strlist_release(&r->plan.captures);
+	strlist_extend(&r->plan.captures, &r->captures.replayed);
+	capture_back_plan(&out->captures, &out->warnings, &r->captures);
 }
 
 /* Without files there is little to plan. */
@@ -206,10 +248,10 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 	int err = restore_is_state_only(r) ? 0 : restore_git_plan(out, r);
 
 	if (!err && store)
-		err = restore_save_captures(out, r);
+		err = save_captures(out, r);
 	if (!err && restore_is_state_only(r)) {
 		err = prepare_state_only(out, r, store);
-		restore_plan_captures(out, r);
+		plan_captures(out, r);
 		return err;
 	}
 	if (!err)
@@ -226,7 +268,7 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 	if (!err && whole)
 		memcpy(r->job.state_hash, out->pre_hash, sizeof(out->pre_hash));
 	if (!err)
-		restore_plan_captures(out, r);
+		plan_captures(out, r);
 	return err;
 }
 

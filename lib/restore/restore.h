@@ -3,6 +3,7 @@
 #define CKPT_RESTORE_RESTORE_H
 
 #include "base/base.h"
+#include "captures/captures.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "restore/choose.h"
@@ -109,20 +110,6 @@ struct restore_opts {
 	progress_fn progress;
 };
 
-/** What happened to a capture; see restore_capture_status_name(). */
-enum restore_capture_status {
-	RESTORE_CAPTURE_PLANNED,
-	RESTORE_CAPTURE_DONE,
-	RESTORE_CAPTURE_FAILED,
-	RESTORE_CAPTURE_UNCONFIGURED, /**< it no longer has a restore command */
-	RESTORE_CAPTURE_LEFT,         /**< because the files did not verify */
-};
-
-struct restore_capture {
-	char *name;
-	enum restore_capture_status status;
-};
-
 /**
  * What a restore of files leaves of a repository that is not where it was: what to say, and the
  * commands, to be run in this order, that bring it back. The last of `says` announces the
@@ -163,8 +150,7 @@ struct restore_result {
 	bool incomplete;   /**< something was left that should have been restored or saved */
 	char safety[CKPT_ID_SIZE]; /**< "" in a dry run */
 	struct oid safety_commit;
-	struct restore_capture *captures; /**< in the order of replay */
-	size_t captures_nr;
+	struct capture_outcomes captures;
 	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
 	int own_check_status;  /**< its exit status */
 	struct restore_head head;
@@ -175,9 +161,6 @@ struct restore_result {
 	const struct strlist *agreed;
 	struct strlist warnings; /**< all others */
 };
-
-/** "planned", "restored", "failed", "not configured", "not replayed". */
-const char *restore_capture_status_name(enum restore_capture_status status);
 
 /** True if a capture that should have been restored was not. */
 bool restore_captures_failed(const struct restore_result *result);
@@ -253,7 +236,6 @@ void undo_job_release(struct undo_job *job);
  *   restore_verify restore_hash  whether the result is right
  *   restore_touched         which directories to look at for that
  *   restore_git restore_git_look  refs, HEAD, index and operation; what git says about that
- *   restore_capture         what is restored after the files
  *   restore_keep            files that others depend on
  *   restore_journal restore_warn  what a killed restore leaves; what the user should know
  *   restore_head            what a restore of files leaves of repositories, and what brings it back

@@ -59,6 +59,23 @@ static int rescue_late(struct restore_result *out, struct restore *r,
 	return err;
 }
 
+bool restore_captures_failed(const struct restore_result *result)
+{
+	for (size_t i = 0; i < result->captures.nr; i++)
+		if (result->captures.items[i].status != CAPTURE_DONE && result->done)
+			return true;
+	return false;
+}
+
+static int replay_captures(struct restore_result *out, struct restore *r)
+{
+	bool left = out->verified && !out->match;
+	int err = r->captures.replayed.nr && !left ? restore_note_replay(r) : 0;
+
+	return err ? err : capture_back_replay(&out->captures, &out->warnings, r->session,
+						&r->captures, left);
+}
+
 /* After the journal: from here on an interruption must be continued or undone. */
 static int carry_out(struct restore_result *out, struct restore *r)
 {
@@ -83,7 +100,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	if (!err)
 		err = restore_git_apply(out, r);
 	if (!err)
-		err = restore_replay(out, r);
+		err = replay_captures(out, r);
 	if (!err && applied.late.nr)
 		err = rescue_late(out, r, &applied);
 	apply_result_release(&applied);

@@ -45,9 +45,7 @@ struct restore {
 	struct stage stage;
 	struct plan plan;
 	struct strlist made; /**< directories outside the scope that the plan creates, sorted */
-	struct capture_defs defs;
-	struct ckpt_captures captures; /**< those of the target that are restored with it */
-	struct strlist replayed;       /**< names of those that have a restore command */
+	struct capture_back captures; /**< those of the target that are restored with it */
 	/**
 	 * As it is on disk, where only the holder of the lock changes it; "" as safety: there is
 	 * none.
@@ -162,23 +160,6 @@ int restore_settle_stages(struct restore_result *out, struct restore *r);
 
 /** From here on --abort has to restore captures, too. */
 int restore_note_replay(struct restore *r);
-
-/* --- restore_capture.c --- */
-
-/** Determine which captures are restored. */
-int restore_open_captures(struct restore *r);
-void restore_close_captures(struct restore *r);
-
-/** For a dry run, and for the plan. */
-void restore_plan_captures(struct restore_result *out, struct restore *r);
-
-/** Make sure that they can be read, and take the same captures for the safety checkpoint. */
-int restore_save_captures(struct restore_result *out, struct restore *r);
-
-/**
- * Restore them. Only an interruption is a failure; otherwise the result says what was not possible.
- */
-int restore_replay(struct restore_result *out, struct restore *r);
 
 /* --- choose.c --- */
 

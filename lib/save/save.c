@@ -238,7 +238,7 @@ int save_job_read(struct save_job *job)
 		err = job->opts->state_only ? 0 : worktree_state_read(&job->current, job->pack);
 	}
 	if (!err)
-		err = extras_pack(job);
+		err = extras_pack(&job->extras, job->pack);
 	if (err)
 		return explain(job, err);
 	strbuf_reset(&job->meta.modes);
@@ -297,7 +297,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 void save_job_end(struct save_job *job)
 {
 	pack_free(job->pack);
-	extras_release(job);
+	extras_release(&job->extras);
 	strlist_release(&job->notes);
 	strlist_release(&job->chosen);
 	worktree_state_release(&job->current);
@@ -340,7 +340,7 @@ static int take(struct save_result *out, struct save_job *job)
 		.no_limit = opts->force,
 		.progress = opts->progress,
 	};
-	int err = extras_take(job);
+	int err = extras_take(&job->extras, &job->meta, &job->notes, job->session, &opts->extras);
 
 	if (!err && !opts->state_only)
 		err = scan_all(job, &how);

@@ -3,11 +3,10 @@
 #define CKPT_SAVE_SAVE_H
 
 #include "base/base.h"
+#include "captures/captures.h"
 #include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "save/capture.h"
-#include "save/extras.h"
 #include "save/save_git.h"
 #include "save/worktree_state.h"
 
@@ -31,11 +30,6 @@ struct session;
  * Nothing is written at all if nothing changed since the newest checkpoint of
  * the same scope. Captures and state files come first, before the scan.
  */
-struct save_state_file {
-	const char *key;
-	const char *path; /**< as for open(2); need not be a regular file */
-};
-
 struct save_opts {
 	const char *reason;
 	const char *source;
@@ -52,13 +46,7 @@ struct save_opts {
 	bool said;       /**< the reason was given, not made up: words that are new are kept */
 	/** By a restore before it touches anything: the id to be restored. NULL: no such one. */
 	const char *safety_for;
-	const struct ckpt_state *states;
-	size_t states_nr;
-	const struct save_state_file *state_files;
-	size_t state_files_nr;
-	const struct strlist *captures; /**< names of captures to take besides automatic ones; or NULL */
-	bool no_auto_captures; /**< take no automatic captures, which may take long */
-	bool exact_captures;   /**< a checkpoint with other captures besides is not the same */
+	struct extras_opts extras;
 	bool state_only;       /**< no files, and no automatic captures */
 	uint64_t every;       /**< 0: not asked for */
 	int64_t min_interval; /**< seconds, 0: not asked for */
@@ -187,7 +175,6 @@ int save_create(struct save_result *out, struct save_job *job);
  *   save_lines              how many lines were added and deleted
  *   save_git save_staged    the state of the project's repository; contents of what is staged
  *   cadence warnings        whether a save is due; what the user must know about it
- *   extras capture spool    state keys, the output of commands, and its way into the pack
  */
 
 #endif

@@ -276,7 +276,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	}
 	write_derived(save, &out->record);
 	/* The pack has them now. */
-	extras_release(save);
+	extras_release(&save->extras);
 	save_job_write_cache(save, &out->record.commit);
 	save_git_remember(save, out->record.id, &save->meta.git);
 	if (save->opts->turn)

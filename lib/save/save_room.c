@@ -49,11 +49,11 @@ uint64_t save_room_needed(const struct save_job *save)
 {
 	struct weight weight = { .save = save };
 
-	uint64_t extras = extras_bytes(save) + save_git_bytes(save);
+	uint64_t extras = extras_bytes(&save->extras) + save_git_bytes(save);
 
 	weigh(&weight, save_job_root(save));
 	weight.pack += extras + extras / 1000 +
-		       OBJECT_EXTRA * (save->extras.nr + save->opts->states_nr);
+		       OBJECT_EXTRA * (save->extras.nr + save->opts->extras.states_nr);
 	/* The old stat cache exists until the new one replaces it. */
 	return weight.pack + weight.cache + save->more + RECORD_EXTRA;
 }

@@ -61,7 +61,7 @@ static bool request_is_new(const struct save_job *save)
 		return true;
 	if (opts->name && !same_text(opts->name, save->newest.name))
 		return true;
-	return extras_are_new(save);
+	return extras_are_new(&opts->extras, &save->meta, &save->newest_meta, opts->state_only);
 }
 
 /* The same paths could not be captured, for the same reasons. */

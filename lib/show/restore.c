@@ -127,12 +127,12 @@ static json_t *captures(const struct restore_result *result)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < result->captures_nr; i++) {
-		const struct restore_capture *capture = &result->captures[i];
+	for (size_t i = 0; i < result->captures.nr; i++) {
+		const struct capture_outcome *capture = &result->captures.items[i];
 
 		json_array_append_new(array,
 				      json_pack("{s:o,s:s}", "name", json_text(capture->name), "status",
-						restore_capture_status_name(capture->status)));
+						capture_status_name(capture->status)));
 	}
 	return array;
 }
@@ -220,17 +220,17 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 
 static void print_captures(const struct restore_result *result, const struct ckpt_record *target)
 {
-	for (size_t i = 0; i < result->captures_nr && result->done; i++)
-		report_text("Capture %s: %s\n", result->captures[i].name,
-			    restore_capture_status_name(result->captures[i].status));
+	for (size_t i = 0; i < result->captures.nr && result->done; i++)
+		report_text("Capture %s: %s\n", result->captures.items[i].name,
+			    capture_status_name(result->captures.items[i].status));
 	if (!restore_captures_failed(result))
 		return;
 	fprintf(stderr, "error: %s:", result->verified && !result->match ?
 					     "these captures were not restored" :
 					     "the files are restored, but not these captures");
-	for (size_t i = 0; i < result->captures_nr; i++)
-		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
-			fprintf(stderr, " '%s'", result->captures[i].name);
+	for (size_t i = 0; i < result->captures.nr; i++)
+		if (result->captures.items[i].status != CAPTURE_DONE)
+			fprintf(stderr, " '%s'", result->captures.items[i].name);
 	fprintf(stderr, "\n");
 	report_text("'git checkpoint restore %s' tries again\n", target->id);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_SAVE_SPOOL_H
-#define CKPT_SAVE_SPOOL_H
+#ifndef CKPT_CAPTURES_SPOOL_INTERNAL_H
+#define CKPT_CAPTURES_SPOOL_INTERNAL_H
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/capture_settings.h"
+#include "captures/captures.h"
 
 #include "base/error.h"
 #include "unit.h"
@@ -144,14 +144,14 @@ static void test_names(void **state)
 	(void)state;
 	memset(longest, 'a', 101);
 	longest[101] = '\0';
-	assert_false(capture_name_valid(longest));
+	assert_false(record_capture_name_valid(longest));
 	longest[100] = '\0';
-	assert_true(capture_name_valid(longest));
-	assert_true(capture_name_valid("0.b_c-D"));
-	assert_false(capture_name_valid("-a"));
-	assert_false(capture_name_valid("_a"));
-	assert_false(capture_name_valid("a\n"));
-	assert_false(capture_name_valid(""));
+	assert_true(record_capture_name_valid(longest));
+	assert_true(record_capture_name_valid("0.b_c-D"));
+	assert_false(record_capture_name_valid("-a"));
+	assert_false(record_capture_name_valid("_a"));
+	assert_false(record_capture_name_valid("a\n"));
+	assert_false(record_capture_name_valid(""));
 }
 
 static int setup(void **state)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/extras.h"
+#include "captures/capture_internal.h"
 
 #include "base/base.h"
-#include "save/capture.h"
-#include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -14,40 +12,41 @@ static struct spool *add_spool(struct extras *extras)
 	return &extras->spools[extras->nr++];
 }
 
-void extras_release(struct save_job *job)
+void extras_release(struct extras *extras)
 {
-	for (size_t i = 0; i < job->extras.nr; i++)
-		spool_release(&job->extras.spools[i]);
-	free(job->extras.spools);
-	memset(&job->extras, 0, sizeof(job->extras));
+	for (size_t i = 0; i < extras->nr; i++)
+		spool_release(&extras->spools[i]);
+	free(extras->spools);
+	memset(extras, 0, sizeof(*extras));
 }
 
 /* --- taking them --- */
 
-static int take_file(struct save_job *job, const struct save_state_file *file)
+static int take_file(struct extras *extras, struct ckpt_meta *meta, struct session *session,
+		     const struct extras_state_file *file)
 {
-	struct spool *spool = add_spool(&job->extras);
+	struct spool *spool = add_spool(extras);
 	int fd = open(file->path, O_RDONLY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return ckpt_error_errno("unable to open '%s' for the state key '%s'", file->path,
 					file->key);
-	err = spool_open(spool, job->session);
+	err = spool_open(spool, session);
 	if (!err)
 		err = spool_add_fd(spool, fd, file->path);
 	if (!err)
 		err = spool_close(spool);
 	close(fd);
 	if (!err)
-		meta_add_stored_state(&job->meta, file->key, &spool->oid, spool->size);
+		meta_add_stored_state(meta, file->key, &spool->oid, spool->size);
 	else if (err != CKPT_ECANCELLED)
 		err = ckpt_error_prefix(err, "state key '%s'", file->key);
 	return err;
 }
 
-static int take_states(struct save_job *job)
+static int take_states(struct extras *extras, struct ckpt_meta *meta, struct session *session)
 {
-	const struct save_opts *opts = job->opts;
+	const struct extras_opts *opts = extras->opts;
 	struct digest *sha1 = hash_new(HASH_SHA1);
 	int err = 0;
 
@@ -55,25 +54,21 @@ static int take_states(struct save_job *job)
 		const struct ckpt_state *state = &opts->states[i];
 		struct ckpt_state *added;
 
-		meta_add_state(&job->meta, state->key, state->value, state->len);
-		added = &job->meta.states[job->meta.states_nr - 1];
+		meta_add_state(meta, state->key, state->value, state->len);
+		added = &meta->states[meta->states_nr - 1];
 		hash_object(sha1, &added->oid, "blob", state->value, state->len);
 		added->size = state->len;
 	}
 	for (size_t i = 0; i < opts->state_files_nr && !err; i++)
-		err = take_file(job, &opts->state_files[i]);
+		err = take_file(extras, meta, session, &opts->state_files[i]);
 	hash_free(sha1);
 	return err;
 }
 
-static bool is_wanted(const struct save_opts *opts, const struct capture_def *def)
+static bool is_wanted(const struct extras_opts *opts, const struct capture_def *def)
 {
-	if (def->automatic && !opts->no_auto_captures && !opts->state_only)
-		return true;
-	for (size_t i = 0; opts->captures && i < opts->captures->nr; i++)
-		if (!strcmp(opts->captures->items[i], def->name))
-			return true;
-	return false;
+	return (def->automatic && !opts->no_auto) ||
+	       (opts->captures && strlist_has(opts->captures, def->name));
 }
 
 static int check_names(const struct capture_defs *defs, const struct strlist *names)
@@ -88,48 +83,50 @@ static int check_names(const struct capture_defs *defs, const struct strlist *na
 	return 0;
 }
 
-static int take_captures(struct save_job *job)
+static int take_captures(struct extras *extras, struct ckpt_meta *meta, struct strlist *notes,
+			 struct session *session)
 {
 	struct capture_defs defs;
-	int err = capture_load(&defs, job->session);
+	int err = capture_load(&defs, session);
 
 	if (err)
 		return err;
-	strlist_extend(&job->notes, &defs.warnings);
-	err = check_names(&defs, job->opts->captures);
+	strlist_extend(notes, &defs.warnings);
+	err = check_names(&defs, extras->opts->captures);
 	for (size_t i = 0; i < defs.nr && !err; i++) {
 		const struct capture_def *def = &defs.items[i];
 		struct spool *spool;
 
-		if (!is_wanted(job->opts, def))
+		if (!is_wanted(extras->opts, def))
 			continue;
-		spool = add_spool(&job->extras);
-		err = capture_save(spool, &job->notes, job->session, def);
+		spool = add_spool(extras);
+		err = capture_save(spool, notes, session, def);
 		if (!err)
-			record_captures_add(&job->meta.captures, def->name, def->type, spool->size,
+			record_captures_add(&meta->captures, def->name, def->type, spool->size,
 					    &spool->oid);
 	}
 	capture_defs_release(&defs);
 	return err;
 }
 
-int extras_take(struct save_job *job)
+int extras_take(struct extras *extras, struct ckpt_meta *meta, struct strlist *notes,
+		struct session *session, const struct extras_opts *opts)
 {
-	const struct save_opts *opts = job->opts;
-	int err = take_states(job);
+	int err;
 
+	extras->opts = opts;
+	err = take_states(extras, meta, session);
 	/* A save without captures must not fail because of their configuration. */
-	if (err || (opts->no_auto_captures && !opts->captures))
+	if (err || (opts->no_auto && (!opts->captures || !opts->captures->nr)))
 		return err;
-	return take_captures(job);
+	return take_captures(extras, meta, notes, session);
 }
 
 /* --- what happened to them --- */
 
-bool extras_are_new(const struct save_job *job)
+bool extras_are_new(const struct extras_opts *opts, const struct ckpt_meta *now,
+		    const struct ckpt_meta *then, bool alone)
 {
-	const struct ckpt_meta *now = &job->meta, *then = &job->newest_meta;
-
 	for (size_t i = 0; i < now->states_nr; i++) {
 		const struct ckpt_state *before = meta_find_state(then, now->states[i].key);
 
@@ -143,30 +140,29 @@ bool extras_are_new(const struct save_job *job)
 		if (!before || !oid_equal(&before->oid, &now->captures.items[i].oid))
 			return true;
 	}
-	/* The checkpoint consists of these alone: with more it would be another. */
-	if (job->opts->state_only && now->states_nr != then->states_nr)
+	/* With more it would be another. */
+	if (alone && now->states_nr != then->states_nr)
 		return true;
-	return (job->opts->state_only || job->opts->exact_captures) &&
-	       now->captures.nr != then->captures.nr;
+	return (alone || opts->exact) && now->captures.nr != then->captures.nr;
 }
 
-uint64_t extras_bytes(const struct save_job *job)
+uint64_t extras_bytes(const struct extras *extras)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < job->extras.nr; i++)
-		if (spool_is_new(&job->extras.spools[i]))
-			sum += job->extras.spools[i].size;
-	for (size_t i = 0; i < job->opts->states_nr; i++)
-		sum += job->opts->states[i].len;
+	for (size_t i = 0; i < extras->nr; i++)
+		if (spool_is_new(&extras->spools[i]))
+			sum += extras->spools[i].size;
+	for (size_t i = 0; extras->opts && i < extras->opts->states_nr; i++)
+		sum += extras->opts->states[i].len;
 	return sum;
 }
 
-int extras_pack(struct save_job *job)
+int extras_pack(struct extras *extras, struct pack *pack)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < job->extras.nr && !err; i++)
-		err = spool_pack(&job->extras.spools[i], job->pack);
+	for (size_t i = 0; i < extras->nr && !err; i++)
+		err = spool_pack(&extras->spools[i], pack);
 	return err;
 }

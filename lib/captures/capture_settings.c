@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/capture_settings.h"
+#include "captures/captures.h"
 
 #include "base/base.h"
-#include "settings/ini_internal.h"
+#include "session/session.h"
 #include "settings/settings.h"
+#include "store/store.h"
 
 #define SECTION "capture \""
-
-enum { NAME_MAX_LEN = 100 };
 
 struct context {
 	struct capture_defs *defs;
@@ -37,26 +36,12 @@ const struct capture_def *capture_defs_find(const struct capture_defs *defs, con
 	return NULL;
 }
 
-/* They are used in trees and in lines of records. */
-bool capture_name_valid(const char *name)
-{
-	size_t len = strlen(name);
-
-	if (!len || len > NAME_MAX_LEN || !isalnum((unsigned char)*name))
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
-			return false;
-	return true;
-}
-
 static struct capture_def *find_or_add(struct capture_defs *defs, const char *name)
 {
 	struct capture_def *def;
 
-	for (size_t i = 0; i < defs->nr; i++)
-		if (!strcmp(defs->items[i].name, name))
-			return &defs->items[i];
+	if (capture_defs_find(defs, name))
+		return (struct capture_def *)capture_defs_find(defs, name);
 	ALLOC_GROW(defs->items, defs->nr + 1, defs->alloc);
 	def = &defs->items[defs->nr++];
 	*def = (struct capture_def){ .name = xstrdup(name), .type = xstrdup("state_snapshot") };
@@ -123,8 +108,8 @@ static const char *set_key(struct capture_def *def, const char *key, const char 
 	return NULL;
 }
 
-static int take(const char *section, const char *key, const char *value, unsigned line,
-		void *payload)
+static int take_key(const char *section, const char *key, const char *value, unsigned line,
+		    void *payload)
 {
 	struct context *context = payload;
 	struct strbuf name = STRBUF_INIT, shown = STRBUF_INIT;
@@ -144,12 +129,12 @@ static int take(const char *section, const char *key, const char *value, unsigne
 	strbuf_addstr(&name, section + strlen(SECTION));
 	if (name.len && name.buf[name.len - 1] == '"')
 		strbuf_setlen(&name, name.len - 1);
-	if (!capture_name_valid(name.buf)) {
+	if (!record_capture_name_valid(name.buf)) {
 		quote_path(&shown, name.buf);
 		err = ckpt_error_set(CKPT_ERROR,
 				     "%s:%u: '%s' is not a valid capture name: use only letters, digits, "
 				     "'.', '_' and '-', at most %d",
-				     context->path, line, shown.buf, NAME_MAX_LEN);
+				     context->path, line, shown.buf, RECORD_CAPTURE_NAME_MAX);
 		goto out;
 	}
 	expected = set_key(find_or_add(context->defs, name.buf), key, value);
@@ -179,7 +164,7 @@ static int load_file(struct capture_defs *defs, const char *path, const char *wo
 	/* Said with the settings, which are in the same file. */
 	if (access(path, R_OK) < 0 && errno == EACCES)
 		return 0;
-	err = ini_read(path, take, &context);
+	err = ini_read(path, take_key, &context);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
@@ -196,5 +181,16 @@ int capture_defs_load(struct capture_defs *out, const char *store_file, const ch
 	if (err)
 		capture_defs_release(out);
 	strbuf_release(&path);
+	return err;
+}
+
+int capture_load(struct capture_defs *out, const struct session *session)
+{
+	char *file = session && session->store
+			     ? xstrfmt("%s/" LAYOUT_SETTINGS, session->store->path)
+			     : NULL;
+	int err = capture_defs_load(out, file, session ? session->worktree : NULL);
+
+	free(file);
 	return err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_SETTINGS_INI_INTERNAL_H
-#define CKPT_SETTINGS_INI_INTERNAL_H
+#ifndef CKPT_SETTINGS_INI_H
+#define CKPT_SETTINGS_INI_H
 
 #include "base/base.h"
 

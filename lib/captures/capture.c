@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/capture.h"
+#include "captures/capture_internal.h"
 
 #include "base/base.h"
 #include "session/session.h"
 #include "store/store.h"
-
-int capture_load(struct capture_defs *out, const struct session *session)
-{
-	char *file = session->store ? xstrfmt("%s/" LAYOUT_SETTINGS, session->store->path) : NULL;
-	int err = capture_defs_load(out, file, session->worktree);
-
-	free(file);
-	return err;
-}
 
 /*
  * The error is set, or not if it succeeded; what follows from the failure and

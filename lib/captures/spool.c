@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/spool.h"
+#include "captures/spool_internal.h"
 
 #include "base/base.h"
 #include "session/session.h"
