@@ -3,7 +3,7 @@
 #define CKPT_GITSTATE_GITRECORD_H
 
 #include "base/base.h"
-#include "gitstate/gitstate.h"
+#include "gitstate/gitread.h"
 #include "record/record.h"
 
 struct pack;

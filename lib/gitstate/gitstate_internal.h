@@ -2,7 +2,7 @@
 #ifndef CKPT_GITSTATE_GITSTATE_INTERNAL_H
 #define CKPT_GITSTATE_GITSTATE_INTERNAL_H
 
-#include "gitstate/gitstate.h"
+#include "gitstate/gitread.h"
 
 /** The parts of gitstate_read(). Each adds to a state what it is named after. */
 

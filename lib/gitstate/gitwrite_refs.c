@@ -2,7 +2,7 @@
 #include "gitstate/gitwrite.h"
 
 #include "base/base.h"
-#include "gitstate/gitstate.h"
+#include "gitstate/gitread.h"
 #include "gitstate/gitwrite_internal.h"
 #include "git/git.h"
 

@@ -2,7 +2,6 @@
 #include "save/save.h"
 
 #include "base/base.h"
-#include "git/git.h"
 #include "record/record.h"
 #include "save/cadence_internal.h"
 #include "save/save_distrust_internal.h"
@@ -130,7 +129,7 @@ static int answer_newest(struct save_result *out, struct save_job *save, enum sa
 	if (!save->have_newest)
 		return 0;
 	if (outcome == SAVE_UNCHANGED && !strcmp(save->git.hash, save->newest.git_hash))
-		save_git_remember(save, save->newest.id, &save->newest_meta.git);
+		gitsave_remember(&save->git, save->newest.id, &save->newest_meta.git);
 	out->have_record = true;
 	out->record = save->newest;
 	out->skips = save->newest_meta.skips;
@@ -151,7 +150,6 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	job->newest = (struct ckpt_record)CKPT_RECORD_INIT;
 	meta_init(&job->meta);
 	meta_init(&job->newest_meta);
-	strbuf_init(&job->git.stat);
 	/*
 	 * Not earlier: a refused place must not get a store, or it would become the worktree of
 	 * everything below.
@@ -179,7 +177,7 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
 	if (!err)
-		save_git_look(job);
+		gitsave_look(&job->git, session, &job->refs, &job->notes, opts->until);
 	if (!err)
 		err = load_newest(job);
 	/* Before anything is read. The newest may keep its name, if nothing changed since. */
@@ -304,8 +302,7 @@ void save_job_end(struct save_job *job)
 	meta_release(&job->meta);
 	meta_release(&job->newest_meta);
 	record_release(&job->newest);
-	repo_state_release(&job->project);
-	save_git_release(&job->git);
+	gitsave_release(&job->git);
 	refs_release(&job->refs);
 }
 

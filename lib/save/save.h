@@ -4,10 +4,9 @@
 
 #include "base/base.h"
 #include "captures/captures.h"
-#include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "save/save_git.h"
 #include "save/worktree_state.h"
 
 struct save_job;
@@ -124,8 +123,7 @@ struct save_job {
 	bool have_newest;
 	struct ckpt_record newest; /**< of the same scope */
 	bool newest_is_latest;     /**< it is also what "@" means */
-	struct repo_state project; /**< as it is now */
-	struct save_git git;
+	struct gitsave git;
 	struct ckpt_meta newest_meta;
 	struct worktree_state current;
 	struct extras extras;
@@ -173,7 +171,6 @@ int save_create(struct save_result *out, struct save_job *job);
  *   save_same               whether the newest one is as good as a new one
  *   save_sibling            the first one of a worktree whose repository has others
  *   save_lines              how many lines were added and deleted
- *   save_git save_staged    the state of the project's repository; contents of what is staged
  *   cadence warnings        whether a save is due; what the user must know about it
  */
 

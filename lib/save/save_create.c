@@ -2,7 +2,6 @@
 #include "save/save.h"
 
 #include "base/base.h"
-#include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
 #include "save/save_lines_internal.h"
@@ -57,22 +56,6 @@ static int count_changes(struct ckpt_record *record, struct save_job *save)
 	snapshot_free(snapshot);
 	modes_release(&modes);
 	return err;
-}
-
-static void set_project(struct ckpt_record *record, struct save_job *save)
-{
-	record->type = xstrdup(save->session->repo ? "git_stash" : "file_backup");
-	/* Takes over these strings; the others are the job's. */
-	record->head = save->project.head;
-	record->branch = save->project.branch;
-	record->operation = save->project.operation;
-	save->project.head = save->project.branch = save->project.operation = NULL;
-	if (!save->git.known)
-		return;
-	memcpy(record->git_hash, save->git.hash, sizeof(record->git_hash));
-	record->index = save->git.index;
-	record->progress = save->git.step;
-	record->progress_total = save->git.total;
 }
 
 /* What is more special than files. */
@@ -163,7 +146,8 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	record->missing = scan ? skip_list_incomplete(&scan->skips) : 0;
 	if (save->have_newest)
 		record->base = xstrdup(save->newest.id);
-	set_project(record, save);
+	record->type = xstrdup(save->session->repo ? "git_stash" : "file_backup");
+	gitsave_describe(record, &save->git);
 	set_type(record, save);
 	if (scan)
 		save_warnings(&record->warnings, &save->current);
@@ -249,7 +233,8 @@ int save_create(struct save_result *out, struct save_job *save)
 
 	/* First: what it cannot copy is among the record's warnings. */
 	if (!err)
-		err = save_git_write(save);
+		err = gitsave_write(&save->meta.git, &save->git,
+				    save->have_newest ? &save->newest : NULL, save->pack);
 	if (!err)
 		err = fill_record(&out->record, save);
 	if (!err && save->opts->state_only)
@@ -278,7 +263,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	/* The pack has them now. */
 	extras_release(&save->extras);
 	save_job_write_cache(save, &out->record.commit);
-	save_git_remember(save, out->record.id, &save->meta.git);
+	gitsave_remember(&save->git, out->record.id, &save->meta.git);
 	if (save->opts->turn)
 		turns_note(save->opts->turn, save->store, out->record.id, true);
 	if (save->opts->taken)

@@ -49,7 +49,9 @@ uint64_t save_room_needed(const struct save_job *save)
 {
 	struct weight weight = { .save = save };
 
-	uint64_t extras = extras_bytes(&save->extras) + save_git_bytes(save);
+	uint64_t extras = extras_bytes(&save->extras) + 
+			  gitsave_bytes(&save->git, save->have_newest ? &save->newest : NULL,
+					save->pack);
 
 	weigh(&weight, save_job_root(save));
 	weight.pack += extras + extras / 1000 +

@@ -13,12 +13,7 @@ static bool same_text(const char *a, const char *b)
 /* A commit, another branch, or what is staged is another state, though no file differs. */
 static bool same_project(const struct save_job *save)
 {
-	const struct repo_state *now = &save->project;
-
-	return save->opts->state_only ||
-	       (same_text(now->head, save->newest.head) &&
-		same_text(now->branch, save->newest.branch) &&
-		same_text(now->operation, save->newest.operation) && save_git_same(save));
+	return save->opts->state_only || gitsave_is_same(&save->git, &save->newest);
 }
 
 /* The same goes for repositories within it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gitstate/gitstate.h"
+#include "gitstate/gitread.h"
 
 #include "base/base.h"
 #include "git/git.h"
