@@ -218,7 +218,7 @@ static int restore(struct session *session, const struct ckpt_record *record)
 		.source = JOURNAL_SOURCE,
 		.paths = &all,
 		.force = force,
-		.git = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
+		.git.what = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
 	};
 	int err = force ? 0 : show_restore_check_expired(record);
 

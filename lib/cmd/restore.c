@@ -193,7 +193,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.no_verify = no_verify,
 		.verify_full = verify_how,
 		.force = force,
-		.git = with_git	    ? JOURNAL_GIT
+		.git.what = with_git	    ? JOURNAL_GIT
 		       : with_index ? JOURNAL_INDEX
 				    : JOURNAL_FILES,
 	};

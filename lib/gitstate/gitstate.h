@@ -8,6 +8,9 @@
  *
  * This is what other folders include.
  */
+#include "gitstate/gitback.h"
+#include "gitstate/gitleft.h"
+#include "gitstate/gitplan.h"
 #include "gitstate/gitread.h"
 #include "gitstate/gitrecord.h"
 #include "gitstate/gitsave.h"
@@ -22,6 +25,9 @@
  *   gitstate_check          whether all of that can be git's
  *   gitsave                 a state on its way into a checkpoint, with contents that it alone has
  *   gitrecord               a state in a checkpoint: a tree of texts and contents
+ *   gitplan                 what a restore changes of it, from two states; how that is told
+ *   gitback gitback_look    doing that, with a journal; what the repository says about it
+ *   gitleft                 what a restore of files leaves of repositories, and what brings it back
  *   gitwrite_refs gitwrite_index gitwrite_operation gitwrite_objects gitwrite_locks
  *                           changing refs, the index, an operation's files; whose locks are in the
  *                           way

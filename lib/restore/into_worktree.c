@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "gitstate/gitstate.h"
-#include "restore/restore_git_internal.h"
 
 void into_git_release(struct into_git *git)
 {
@@ -33,14 +32,14 @@ static int look_at_objects(struct into *into)
 	const struct repo *repo = into->session->repo;
 	const struct gitstate *goal = &into->git.goal.state;
 	struct strlist gone = STRLIST_INIT, missing = STRLIST_INIT;
-	int err = restore_git_check_history(&gone, repo, goal->head);
+	int err = gitback_check_history(&gone, repo, goal->head);
 
 	if (!err && gone.nr)
 		err = refuse_missing("all of the commit", &gone);
 	if (!err)
-		err = restore_git_find_missing(&missing, repo, goal);
+		err = gitback_find_missing(&missing, repo, goal);
 	if (!err)
-		err = restore_git_sort_out(&into->git.blobs, &missing, into->session->store,
+		err = gitback_sort_out(&into->git.blobs, &missing, into->session->store,
 					   &into->git.goal);
 	if (!err && missing.nr)
 		err = refuse_missing("the staged object", &missing);

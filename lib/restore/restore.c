@@ -12,10 +12,10 @@ void restore_result_release(struct restore_result *result)
 	plan_release(&result->plan);
 	strlist_release(&result->warnings);
 	strlist_release(&result->differing);
-	restore_head_release(&result->head);
-	restore_git_result_release(&result->git);
+	gitleft_release(&result->head);
+	gitback_told_release(&result->git);
 	for (size_t i = 0; i < result->nested_nr; i++)
-		restore_head_release(&result->nested[i]);
+		gitleft_release(&result->nested[i]);
 	free(result->nested);
 	capture_outcomes_release(&result->captures);
 	for (size_t i = 0; i < result->conflicts_nr; i++) {
@@ -83,6 +83,15 @@ static void init_restore(struct restore *r, struct session *session,
 		.keep = &r->keep,
 		.scope = r->scope.nr ? &r->scope : &nothing,
 		.progress = opts->progress,
+	};
+	r->git = (struct gitback){
+		.session = session,
+		.target = opts->target,
+		.opts = opts->git,
+		.kind = opts->kind,
+		.journal = &r->journal,
+		.interrupted = opts->interrupted,
+		.force = opts->force,
 	};
 }
 
@@ -182,7 +191,7 @@ static void close_restore(struct restore *r)
 	restore_compose_release(r);
 	journal_release(&r->journal);
 	journal_undo_release(&r->undo);
-	restore_git_release(&r->git);
+	gitback_release(&r->git);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);
 	strlist_release(&r->scope);
@@ -230,7 +239,7 @@ static int prepare_state_only(struct restore_result *out, struct restore *r, boo
 	if (r->opts->paths->nr)
 		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
 				      r->opts->target->id);
-	if (r->opts->git != JOURNAL_FILES)
+	if (r->opts->git.what != JOURNAL_FILES)
 		return ckpt_error_set(CKPT_ERROR,
 				      "checkpoint '%s' holds only state: nothing of the repository",
 				      r->opts->target->id);
@@ -245,7 +254,7 @@ static int prepare(struct restore_result *out, struct restore *r, bool store)
 	struct restore_hash check;
 	bool whole = false;
 	/* First, since nothing else is refused as quickly. */
-	int err = restore_is_state_only(r) ? 0 : restore_git_plan(out, r);
+	int err = restore_is_state_only(r) ? 0 : gitback_plan(&out->git, &r->git);
 
 	if (!err && store)
 		err = save_captures(out, r);

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "captures/captures.h"
-#include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "restore/choose.h"
 #include "restore/compose.h"
@@ -93,13 +93,7 @@ struct restore_opts {
 	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
 	const struct strlist *made;
 	bool abort;              /**< the target is that state, as if nothing had happened */
-	enum journal_git git;	 /**< what else is restored */
-	/**
-	 * Undo, redo, --continue and --abort: branches that move, as in the journal, and the
-	 * configuration that goes with them; NULL: they go where the target has them.
-	 */
-	const struct strlist *git_refs, *git_config;
-	bool git_back; /**< these go from their new values to the old ones */
+	struct gitback_opts git; /**< what else is restored */
 	/**
 	 * Called before anything is done, with the plan and what is to be said about HEAD; 0 goes
 	 * on. NULL: do not ask.
@@ -108,31 +102,6 @@ struct restore_opts {
 		       void *payload);
 	void *payload;
 	progress_fn progress;
-};
-
-/**
- * What a restore of files leaves of a repository that is not where it was: what to say, and the
- * commands, to be run in this order, that bring it back. The last of `says` announces the
- * commands, if there are any.
- */
-struct restore_head {
-	struct strlist says, commands;
-};
-
-void restore_head_release(struct restore_head *head);
-
-/**
- * What a restore does to the repository, if that was asked for.
- */
-struct restore_git {
-	enum journal_git what; /**< JOURNAL_FILES: nothing */
-	struct strlist says;   /**< what changes, a line each; none: nothing does */
-	struct restore_git_side {
-		char *head, *branch, *operation; /**< each may be NULL */
-		struct gitindex_counts index;
-	} from, to;
-	bool checked, match; /**< the result was read again, and is as it should be */
-	bool left;	     /**< nothing was touched, because the files did not verify */
 };
 
 struct restore_result {
@@ -153,10 +122,10 @@ struct restore_result {
 	struct capture_outcomes captures;
 	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
 	int own_check_status;  /**< its exit status */
-	struct restore_head head;
-	struct restore_head *nested; /**< the same for repositories within the worktree, by path */
+	struct gitleft head;
+	struct gitleft *nested; /**< the same for repositories within the worktree, by path */
 	size_t nested_nr, nested_alloc;
-	struct restore_git git;
+	struct gitback_told git;
 	/** For confirm(): what the user agreed to before the plan grew; NULL: asked the first time. */
 	const struct strlist *agreed;
 	struct strlist warnings; /**< all others */
@@ -230,15 +199,12 @@ void undo_job_release(struct undo_job *job);
  *   hunks hunks_edit hunks_apply  hunks as git cuts them; edited ones; the content they make
  *   plan restore_plan       what to do, from two trees; from what is on disk
  *   plan_fold               thousands of paths of a plan as a few lines
- *   gitplan gitplan_say     the same for the repository: what changes; how it is told
  *   protect survey          what must stay; what is in the way
  *   stage apply             new contents beside the user's files; putting them in place
  *   restore_verify restore_hash  whether the result is right
  *   restore_touched         which directories to look at for that
- *   restore_git restore_git_look  refs, HEAD, index and operation; what git says about that
  *   restore_keep            files that others depend on
  *   restore_journal restore_warn  what a killed restore leaves; what the user should know
- *   restore_head            what a restore of files leaves of repositories, and what brings it back
  *   undo                    undo, redo, --continue and --abort as restores
  *   into into_place into_marker  a copy in another directory; where it may be; the file that marks
  *                           an unfinished one

@@ -98,7 +98,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	if (!err && !r->opts->no_verify)
 		err = restore_verify(out, r);
 	if (!err)
-		err = restore_git_apply(out, r);
+		err = gitback_apply(&out->git, &r->git, out->verified && !out->match);
 	if (!err)
 		err = replay_captures(out, r);
 	if (!err && applied.late.nr)
@@ -135,7 +135,9 @@ static int make_safety(struct restore_result *out, struct restore *r)
 	snprintf(out->safety, sizeof(out->safety), "%s", saved.record.id);
 	out->safety_commit = saved.record.commit;
 	stored = saved.new_bytes > 0;
-	err = restore_git_check_safety(r, &saved.record);
+	err = gitback_check_safety(&r->git, &saved.record);
+	if (err)
+		err = ckpt_error_prefix(err, RESTORE_NO_SAFETY);
 	if (!err)
 		err = restore_compose_store(r);
 	save_result_release(&saved);
@@ -155,7 +157,7 @@ static void note_restore(struct restore *r, const struct restore_result *out, bo
 	(void)audit_add_restore(r->session->store,
 				failed ? "restore-interrupted" : journal_kind_name(opts->kind),
 				target, opts->reason ? opts->reason : target->reason,
-				restore_source(opts), out->verified ? out->post_hash : NULL, opts->git);
+				restore_source(opts), out->verified ? out->post_hash : NULL, opts->git.what);
 	record_release(&named);
 }
 
@@ -227,7 +229,7 @@ int restore_execute(struct restore_result *out, struct restore *r)
 {
 	int err;
 
-	if (plan_is_empty(&r->plan) && restore_git_is_empty(r) &&
+	if (plan_is_empty(&r->plan) && gitback_is_empty(&r->git) &&
 	    journal_kind_is_new(r->opts->kind) && !r->opts->interrupted)
 		return execute_nothing(out, r);
 	err = r->opts->interrupted ? restore_free_stages(r) : 0;

@@ -5,7 +5,6 @@
 #include "restore/compose_internal.h"
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
-#include "restore/restore_git_internal.h"
 #include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
 #include "restore/survey_internal.h"
@@ -52,7 +51,7 @@ struct restore {
 	 */
 	struct journal journal;
 	struct undo_stack undo; /**< the same; read before anything is touched */
-	struct restore_gitwork git;
+	struct gitback git;
 };
 
 int restore_point_open(struct restore_point *out, struct store *store,
@@ -115,7 +114,7 @@ void restore_agree(struct strlist *agreed, const struct restore_result *preview)
  * Files and the repository change while the user thinks: true if something is planned that was not
  * agreed to.
  */
-bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
+bool restore_has_grown(const struct plan *plan, const struct gitback_told *git,
 		       const struct strlist *agreed);
 
 /* --- restore_keep.c --- */
@@ -166,38 +165,10 @@ int restore_note_replay(struct restore *r);
 /** Append a choice for each row of the plan. */
 int restore_choose(struct choices *out, struct restore *r);
 
-/* --- restore_git.c --- */
-
-/** Decide what to do to the repository, refuse what cannot be done, say it in `out`. */
-int restore_git_plan(struct restore_result *out, struct restore *r);
-
-/** Nothing is to be done to it. */
-bool restore_git_is_empty(const struct restore *r);
-
-/** Put into the journal what is needed to go on or back. */
-void restore_git_note(struct restore *r);
-
-/** What is about to go must be in the safety checkpoint: 0 or CKPT_EREFUSED. */
-int restore_git_check_safety(const struct restore *r, const struct ckpt_record *safety);
-
-/** Do it, unless the files did not verify, and look at the result. */
-int restore_git_apply(struct restore_result *out, struct restore *r);
-
-void restore_git_release(struct restore_gitwork *git);
-void restore_git_result_release(struct restore_git *git);
-
 /* --- restore_warn.c --- */
 
 /** What the user should know: about the project, the plan, and what is left alone. */
 void restore_warn(struct restore_result *out, struct restore *r);
-
-/* --- restore_head.c --- */
-
-/**
- * What a restore of files leaves as it is, and the commands that bring it back: HEAD, index,
- * branches and stashes of the project, HEAD of the repositories within the worktree.
- */
-void restore_tell_rest(struct restore_result *out, struct restore *r);
 
 /* --- restore_verify.c --- */
 

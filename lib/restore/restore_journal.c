@@ -93,7 +93,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		journal->source = xstrdup(restore_source(r->opts));
 		strlist_extend(&journal->paths, r->touched.nr ? &r->touched : r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
-		restore_git_note(r);
+		gitback_note(&r->git);
 	}
 	journal->stages = xstrfmt("%s%s%s", others ? others : "", others ? " " : "",
 				  r->stage.name ? r->stage.name : "");
@@ -156,7 +156,7 @@ int restore_note(struct restore *r, const char *safety)
 			replace_made(entry, &r->journal);
 			note_source(entry, &r->journal);
 		}
-	} else if (!plan_is_empty(&r->plan) || !restore_git_is_empty(r) || r->opts->interrupted) {
+	} else if (!plan_is_empty(&r->plan) || !gitback_is_empty(&r->git) || r->opts->interrupted) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
 		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted) {
 			journal_undo_push(stack, before, r->opts->target->id,

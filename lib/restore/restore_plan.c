@@ -292,7 +292,7 @@ bool restore_row_is_new(const struct restore_result *preview, const struct plan_
 	return !preview->agreed || !is_agreed(preview->agreed, row);
 }
 
-bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
+bool restore_has_grown(const struct plan *plan, const struct gitback_told *git,
 		       const struct strlist *agreed)
 {
 	for (size_t i = 0; i < plan->rows_nr; i++)

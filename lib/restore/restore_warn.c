@@ -35,6 +35,29 @@ static void warn_skips(struct restore_result *out, const struct plan *plan,
 	strbuf_release(&quoted);
 }
 
+/* What is left as it is of the project's repository, and of those within the worktree. */
+static void tell_left(struct restore_result *out, const struct restore *r)
+{
+	const struct restore_opts *opts = r->opts;
+	const struct nested_list *list = &r->target.meta.nested;
+
+	/* What is composed has the repository as it is. */
+	if (!*opts->target->composed_for)
+		gitleft_tell(&out->head, &r->job.git, opts->target, opts->git.what, opts->paths->nr);
+	for (size_t i = 0; i < list->nr; i++) {
+		const char *path = list->items[i].path;
+		struct gitleft left = { STRLIST_INIT, STRLIST_INIT };
+
+		if (plan_concerns(opts->paths, path))
+			gitleft_tell_nested(&left, r->session, &list->items[i],
+					    opts->paths->nr && !pathset_covers(opts->paths, path));
+		if (!left.says.nr)
+			continue;
+		ALLOC_GROW(out->nested, out->nested_nr + 1, out->nested_alloc);
+		out->nested[out->nested_nr++] = left;
+	}
+}
+
 void restore_warn(struct restore_result *out, struct restore *r)
 {
 	const struct ckpt_record *target = r->opts->target;
@@ -44,7 +67,7 @@ void restore_warn(struct restore_result *out, struct restore *r)
 			     target->id);
 		return;
 	}
-	restore_tell_rest(out, r);
+	tell_left(out, r);
 	strlist_extend(&out->warnings, &r->job.current.notes);
 	warn_kept(&out->warnings, &r->plan);
 	warn_skips(out, &r->plan, &r->job.current.scan->skips);

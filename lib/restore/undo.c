@@ -42,10 +42,10 @@ static void take_git(struct undo_job *job, enum journal_git git, const struct st
 {
 	strlist_extend(&job->git_refs, refs);
 	strlist_extend(&job->git_config, config);
-	job->opts.git = git;
-	job->opts.git_refs = &job->git_refs;
-	job->opts.git_config = &job->git_config;
-	job->opts.git_back = back;
+	job->opts.git.what = git;
+	job->opts.git.refs = &job->git_refs;
+	job->opts.git.config = &job->git_config;
+	job->opts.git.reverse = back;
 }
 
 /* Continuing an undo or redo reverses the same restore, unless the stack has already moved on. */

@@ -461,7 +461,7 @@ static json_t *counts(const struct gitindex_counts *index)
 
 json_t *show_restore_git_json(const struct restore_result *result)
 {
-	const struct restore_git_side *from = &result->git.from, *to = &result->git.to;
+	const struct gitback_side *from = &result->git.from, *to = &result->git.to;
 	struct row git = ROW_INIT, index = ROW_INIT;
 
 	row_json(&git, "head", text_pair(from->head, to->head));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/gitplan_internal.h"
+#include "gitstate/gitplan.h"
 
 #include "base/error.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef CKPT_RESTORE_GITPLAN_INTERNAL_H
-#define CKPT_RESTORE_GITPLAN_INTERNAL_H
+#ifndef CKPT_GITSTATE_GITPLAN_H
+#define CKPT_GITSTATE_GITPLAN_H
 
 #include "base/base.h"
-#include "git/git.h"
-#include "gitstate/gitstate.h"
-#include "restore/restore.h"
+#include "gitstate/gitread.h"
+#include "gitstate/gitwrite.h"
+#include "record/record.h"
 
 /**
  * What is to be done to the repository, from where it is and where it was. Pure:
- * the repository is looked at between the two steps, see restore_git.c.
+ * the repository is looked at between the two steps, see gitback.c.
  */
 
 /** Where the branches of a step on the stack of restores go, or of an interrupted one. */

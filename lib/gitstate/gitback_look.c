@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/restore_git_internal.h"
+#include "gitstate/gitback_internal.h"
 
 #include "base/base.h"
-#include "gitstate/gitstate.h"
 
 static int ask(struct strbuf *out, const struct repo *repo, const char *const args[])
 {
@@ -50,7 +49,7 @@ static void add_needed(struct strlist *out, const struct gitstate *goal)
 		}
 }
 
-int restore_git_check_history(struct strlist *gone, const struct repo *repo, const char *head)
+int gitback_check_history(struct strlist *gone, const struct repo *repo, const char *head)
 {
 	const char *args[] = { "rev-list", "--quiet", "--objects", "--missing=allow-promisor",
 			       head,	   "--not",   "--all",	   NULL };
@@ -82,7 +81,7 @@ static void list_wanted(struct strlist *out, const struct gitplan *plan,
 	add_needed(out, goal);
 }
 
-static int look_at_commits(struct restore_git_facts *out, struct gitplan *plan,
+static int look_at_commits(struct gitback_facts *out, struct gitplan *plan,
 			   const struct repo *repo, const struct gitstate *goal)
 {
 	struct strlist wanted = STRLIST_INIT, lost = STRLIST_INIT;
@@ -102,13 +101,13 @@ static int look_at_commits(struct restore_git_facts *out, struct gitplan *plan,
 		if (strlist_has(&lost, wanted.items[i]))
 			strlist_add(&out->gone, wanted.items[i]);
 	if (!err && goal->head && !out->gone.nr)
-		err = restore_git_check_history(&out->gone, repo, goal->head);
+		err = gitback_check_history(&out->gone, repo, goal->head);
 	strlist_release(&wanted);
 	strlist_release(&lost);
 	return err;
 }
 
-int restore_git_compare_index(bool *tree_gone_out, struct gitplan *plan, const struct repo *repo,
+int gitback_compare_index(bool *tree_gone_out, struct gitplan *plan, const struct repo *repo,
 			      const struct gitstate *goal)
 {
 	bool same = false;
@@ -121,7 +120,7 @@ int restore_git_compare_index(bool *tree_gone_out, struct gitplan *plan, const s
 }
 
 /* A submodule's commit is in its own repository; what a partial clone lacks, it can fetch. */
-int restore_git_find_missing(struct strlist *out, const struct repo *repo,
+int gitback_find_missing(struct strlist *out, const struct repo *repo,
 			     const struct gitstate *goal)
 {
 	struct strlist oids = STRLIST_INIT;
@@ -159,7 +158,7 @@ static bool holds(const char *gitdir, const char *ref)
 }
 
 /* The directories of all other worktrees of the repository, then what git calls them. */
-static void find_holder(struct restore_git_facts *out, const struct repo *repo, const char *ref)
+static void find_holder(struct gitback_facts *out, const struct repo *repo, const char *ref)
 {
 	struct strlist others = STRLIST_INIT;
 
@@ -182,7 +181,7 @@ static void find_holder(struct restore_git_facts *out, const struct repo *repo, 
  * "worktree <path>", some lines, "branch <ref>" if there is one, and a blank line. The first is the
  * main one, whose path may not be that of its files: for a submodule it is the git directory.
  */
-static void find_checkout(struct restore_git_facts *out, const struct repo *repo,
+static void find_checkout(struct gitback_facts *out, const struct repo *repo,
 			  const char *listing, const char *ref)
 {
 	bool is_main = !strcmp(repo->gitdir, repo->commondir);
@@ -209,7 +208,7 @@ static void find_checkout(struct restore_git_facts *out, const struct repo *repo
 	}
 }
 
-static int look_elsewhere(struct restore_git_facts *out, const struct gitplan *plan,
+static int look_elsewhere(struct gitback_facts *out, const struct gitplan *plan,
 			  const struct repo *repo, const struct gitstate *goal)
 {
 	const char *const args[] = { "worktree", "list", "--porcelain", NULL };
@@ -236,7 +235,7 @@ static int look_elsewhere(struct restore_git_facts *out, const struct gitplan *p
 /* --- names of names --- */
 
 /* Moving it would make a branch of its own of it, and undo could not tell what it was. */
-static void find_alias(struct restore_git_facts *out, const struct gitplan *plan,
+static void find_alias(struct gitback_facts *out, const struct gitplan *plan,
 		       const struct repo *repo)
 {
 	for (size_t i = 0; i < plan->branches_nr && !out->alias; i++) {
@@ -319,7 +318,7 @@ static void look_at_lone(struct gitplan_facts *out, const struct repo *repo,
 	strbuf_release(&answer);
 }
 
-static void look_at_moves(struct restore_git_facts *out, const struct gitplan *plan,
+static void look_at_moves(struct gitback_facts *out, const struct gitplan *plan,
 			  const struct repo *repo, const struct gitstate *now)
 {
 	size_t nr = plan->branches_nr ? plan->branches_nr : 1;
@@ -337,15 +336,15 @@ static void look_at_moves(struct restore_git_facts *out, const struct gitplan *p
 	}
 }
 
-int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const struct repo *repo,
+int gitback_look(struct gitback_facts *out, struct gitplan *plan, const struct repo *repo,
 		     const struct gitstate *now, const struct gitstate *goal, bool whole)
 {
 	int err = whole ? look_at_commits(out, plan, repo, goal) : 0;
 
 	if (!err)
-		err = restore_git_compare_index(&out->facts.tree_gone, plan, repo, goal);
+		err = gitback_compare_index(&out->facts.tree_gone, plan, repo, goal);
 	if (!err && plan->index)
-		err = restore_git_find_missing(&out->missing, repo, goal);
+		err = gitback_find_missing(&out->missing, repo, goal);
 	if (!err && whole)
 		err = look_elsewhere(out, plan, repo, goal);
 	if (!err && whole)
@@ -372,7 +371,7 @@ int restore_git_look(struct restore_git_facts *out, struct gitplan *plan, const 
 	return err;
 }
 
-void restore_git_facts_release(struct restore_git_facts *facts)
+void gitback_facts_release(struct gitback_facts *facts)
 {
 	free(facts->lock);
 	free(facts->elsewhere);

@@ -4,11 +4,10 @@
  * has the state of the repository; other branches and stashes have one each. Otherwise, for nested
  * repositories above all, commands lead to the commit and the branch; git checks each of them.
  */
-#include "restore/restore_internal.h"
+#include "gitstate/gitleft.h"
 
 #include "base/base.h"
-#include "git/git.h"
-#include "gitstate/gitstate.h"
+#include "gitstate/gitback_internal.h"
 #include "session/session.h"
 
 /* No list of branches or stashes is longer. */
@@ -16,7 +15,8 @@ enum { SHORT_ID = 7, TOLD_MAX = 20 };
 
 /* The repository that is spoken of. */
 struct subject {
-	struct restore_head *out;
+	struct gitleft *out;
+	const char *id; /* of the checkpoint */
 	char *in;  /* "in 'lib': ", or "" */
 	char *git; /* how a command line for it begins, with -C if it is below */
 };
@@ -179,8 +179,8 @@ static void tell_others(const struct subject *subject, const struct gitstate *no
 }
 
 /* Where files are restored with the index, that is there already. */
-static void tell_recorded(const struct subject *subject, struct restore *r,
-			  const struct gitstate *now, const struct gitstate *goal)
+static void tell_recorded(const struct subject *subject, const struct repo *repo,
+			  const struct gitstate *now, const struct gitstate *goal, bool index)
 {
 	const struct gitplan_opts opts = { .what = JOURNAL_GIT };
 	struct gitplan plan;
@@ -188,9 +188,8 @@ static void tell_recorded(const struct subject *subject, struct restore *r,
 
 	tell_others(subject, now, goal);
 	gitplan_decide(&plan, now, goal, &opts);
-	if (r->opts->git == JOURNAL_INDEX)
-		plan.index = false;
-	(void)restore_git_compare_index(&gone, &plan, r->session->repo, goal);
+	plan.index = plan.index && !index;
+	(void)gitback_compare_index(&gone, &plan, repo, goal);
 	if (plan.index && !plan.head && !plan.branches_nr) {
 		struct strbuf then = STRBUF_INIT;
 		struct gitindex_counts counts;
@@ -202,32 +201,34 @@ static void tell_recorded(const struct subject *subject, struct restore *r,
 		strbuf_release(&then);
 	}
 	if (!gitplan_is_empty(&plan))
-		add_command(subject, "checkpoint restore --git", r->opts->target->id);
+		add_command(subject, "checkpoint restore --git", subject->id);
 	if (subject->out->commands.nr)
 		say(subject, "left as they are; to bring them back, too");
 	gitplan_release(&plan);
 }
 
-static void tell_project(struct restore_head *out, struct restore *r)
+void gitleft_tell(struct gitleft *out, const struct gitsave *now_known,
+		  const struct ckpt_record *target, enum journal_git what, bool part)
 {
-	const struct ckpt_record *target = r->opts->target;
 	const struct repo_state then = { .head = target->head,
 					 .branch = target->branch,
 					 .operation = target->operation };
-	const struct subject subject = { out, "", "git" };
-	const struct repo *repo = r->session->repo;
-	bool part = r->opts->paths->nr, recorded;
+	const struct subject subject = { out, target->id, "", "git" };
+	const struct session *session = now_known->session;
+	const struct repo *repo = session->repo;
+	bool recorded;
 	struct repo_state head = { 0 };
 	struct gitrecord goal = { 0 };
 	struct gitstate now = GITSTATE_INIT;
 
 	/* Usually nothing has to be read for this: the safety checkpoint needs it, too. */
-	if (!repo || (*target->git_hash && r->job.git.known &&
-		      !strcmp(r->job.git.hash, target->git_hash)) ||
+	if (!repo || what == JOURNAL_GIT ||
+	    (*target->git_hash && now_known->known &&
+	     !strcmp(now_known->hash, target->git_hash)) ||
 	    repo_read_state(&head, repo))
 		return;
 	recorded = *target->git_hash && !part &&
-		   !gitrecord_load(&goal, r->session->store, target) && !gitstate_read(&now, repo);
+		   !gitrecord_load(&goal, session->store, target) && !gitstate_read(&now, repo);
 	/* Without either there was no repository. */
 	if ((then.head || then.branch) && has_head_changed(&then, &head)) {
 		say_head(&subject, &then, &head);
@@ -235,7 +236,7 @@ static void tell_project(struct restore_head *out, struct restore *r)
 			add_recipe(&subject, &then, &head);
 	}
 	if (recorded)
-		tell_recorded(&subject, r, &now, &goal.state);
+		tell_recorded(&subject, repo, &now, &goal.state, what == JOURNAL_INDEX);
 	gitstate_release(&now);
 	gitrecord_release(&goal);
 	repo_state_release(&head);
@@ -243,18 +244,18 @@ static void tell_project(struct restore_head *out, struct restore *r)
 
 /* --- repositories within the worktree --- */
 
-static void tell_nested(struct restore_head *out, const struct restore *r,
-			const struct nested *nested)
+void gitleft_tell_nested(struct gitleft *out, const struct session *session,
+			 const struct nested *nested, bool part)
 {
 	const struct repo_state *then = &nested->state;
-	char *dir = xstrfmt("%s/%s", r->session->worktree, nested->path);
+	char *dir = xstrfmt("%s/%s", session->worktree, nested->path);
 	struct strbuf path = STRBUF_INIT, here = STRBUF_INIT, quoted = STRBUF_INIT;
 	struct subject subject = { .out = out };
 	struct repo_state now = { 0 };
 	struct repo *repo = NULL;
 
 	quote_path(&path, nested->path);
-	session_from_here(&here, r->session, nested->path);
+	session_from_here(&here, session, nested->path);
 	quote_shell(&quoted, here.buf);
 	subject.in = xstrfmt("in '%s': ", path.buf);
 	subject.git = xstrfmt("git -C %s", quoted.buf);
@@ -265,8 +266,7 @@ static void tell_nested(struct restore_head *out, const struct restore *r,
 		    then->head ? then->head : then->branch);
 	} else if (!repo_read_state(&now, repo) && has_head_changed(then, &now)) {
 		say_head(&subject, then, &now);
-		/* Unless only a part of it was asked for. */
-		if (!r->opts->paths->nr || pathset_covers(r->opts->paths, nested->path))
+		if (!part)
 			add_recipe(&subject, then, &now);
 	}
 	repo_state_release(&now);
@@ -279,27 +279,8 @@ static void tell_nested(struct restore_head *out, const struct restore *r,
 	free(dir);
 }
 
-void restore_tell_rest(struct restore_result *out, struct restore *r)
+void gitleft_release(struct gitleft *left)
 {
-	const struct nested_list *list = &r->target.meta.nested;
-
-	/* What is composed has the repository as it is. */
-	if (!*r->opts->target->composed_for && r->opts->git != JOURNAL_GIT)
-		tell_project(&out->head, r);
-	for (size_t i = 0; i < list->nr; i++) {
-		struct restore_head head = { STRLIST_INIT, STRLIST_INIT };
-
-		if (plan_concerns(r->opts->paths, list->items[i].path))
-			tell_nested(&head, r, &list->items[i]);
-		if (!head.says.nr)
-			continue;
-		ALLOC_GROW(out->nested, out->nested_nr + 1, out->nested_alloc);
-		out->nested[out->nested_nr++] = head;
-	}
-}
-
-void restore_head_release(struct restore_head *head)
-{
-	strlist_release(&head->says);
-	strlist_release(&head->commands);
+	strlist_release(&left->says);
+	strlist_release(&left->commands);
 }
