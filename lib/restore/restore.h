@@ -193,18 +193,16 @@ void undo_job_release(struct undo_job *job);
 /*
  * In this folder:
  *
- *   restore restore_execute  the order of events; doing what was agreed to
+ *   restore                 the order of events; doing what was agreed to
  *   compose compose_tree restore_compose  targets that are not checkpoints
  *   choose                  what a restore would change, path by path; a target of some of it
  *   hunks hunks_edit hunks_apply  hunks as git cuts them; edited ones; the content they make
- *   plan restore_plan       what to do, from two trees; from what is on disk
+ *   plan restore_plan       what to do, from two trees; from what is on disk, and what is said of it
  *   plan_fold               thousands of paths of a plan as a few lines
  *   protect survey          what must stay; what is in the way
  *   stage apply             new contents beside the user's files; putting them in place
- *   restore_verify restore_hash  whether the result is right
- *   restore_touched         which directories to look at for that
- *   restore_keep            files that others depend on
- *   restore_journal restore_warn  what a killed restore leaves; what the user should know
+ *   restore_verify          whether the result is right, and which directories to look at for that
+ *   restore_journal         what a killed restore leaves
  *   undo                    undo, redo, --continue and --abort as restores
  *   into into_place into_marker  a copy in another directory; where it may be; the file that marks
  *                           an unfinished one

@@ -5,7 +5,6 @@
 #include "restore/compose_internal.h"
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
-#include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
 #include "restore/survey_internal.h"
 #include "save/save.h"
@@ -66,11 +65,6 @@ static inline bool restore_is_state_only(const struct restore *r)
 
 #define RESTORE_NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
 
-/* --- restore_execute.c --- */
-
-/** Do what was planned and agreed to: from the stage to the audit trail. */
-int restore_execute(struct restore_result *out, struct restore *r);
-
 /* --- restore_compose.c --- */
 
 /** Before anything else: `opts` become the restore's own. */
@@ -104,6 +98,9 @@ struct worktree_state_opts restore_scan_opts(const struct restore *r);
 /** Scan the worktree and plan; with `store` it is read into the pack of the safety checkpoint. */
 int restore_plan(struct restore *r, bool store);
 
+/** What the user should know: about the project, the plan, and what is left alone. */
+void restore_warn(struct restore_result *out, struct restore *r);
+
 /** Refuse what cannot be done, or with --force keep what prevents it. */
 int restore_check_plan(struct restore_result *out, struct restore *r);
 
@@ -117,26 +114,12 @@ void restore_agree(struct strlist *agreed, const struct restore_result *preview)
 bool restore_has_grown(const struct plan *plan, const struct gitback_told *git,
 		       const struct strlist *agreed);
 
-/* --- restore_keep.c --- */
-
-/** Which files the guard wants to stay as they are, from the scan and the target. */
-int restore_find_guarded(struct restore *r);
-
-/** For plan.h: protect_path(), and those. The payload is the restore. */
-const char *restore_protects(const char *path, enum wt_kind kind, void *restore);
-
-/** Take out of the plan what it would change of those, and what an empty mount hides. */
-int restore_keep_apart(struct restore *r);
-
-/** Whether the target has something that an empty mount hides now. */
-bool restore_hides(const struct restore *r);
-
 /* --- restore_journal.c --- */
 
-/** From here on an interruption must be continued or undone; `safety` is the state before. */
 /** 0, or CKPT_EREFUSED if it undoes what somebody else asked for; in undo.c. */
 int restore_check_source(const struct restore_opts *opts);
 
+/** From here on an interruption must be continued or undone; `safety` is the state before. */
 int restore_begin_journal(struct restore *r, const char *safety);
 
 /** For apply_run(): record the mode of a directory that is changed for a moment. */
@@ -165,14 +148,13 @@ int restore_note_replay(struct restore *r);
 /** Append a choice for each row of the plan. */
 int restore_choose(struct choices *out, struct restore *r);
 
-/* --- restore_warn.c --- */
-
-/** What the user should know: about the project, the plan, and what is left alone. */
-void restore_warn(struct restore_result *out, struct restore *r);
-
 /* --- restore_verify.c --- */
 
-struct restore_hash restore_hash_init(const struct restore *r);
+/**
+ * State hashes of the target and of the worktree as scanned and read, over what the restore affects;
+ * sets target_hash and pre_hash.
+ */
+int restore_hash_both(struct restore_result *out, struct restore *r);
 
 /**
  * Paths, sorted, that the snapshot has and the scan does not although they are
@@ -183,19 +165,5 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 
 /** Read what is on disk now and compare; sets post_hash, verified and match. */
 int restore_verify(struct restore_result *out, struct restore *r);
-
-/* --- restore_touched.c --- */
-
-struct restore_touched {
-	struct strlist dirs, trees;
-	struct scan_hints hints;
-};
-
-/**
- * Which directories the restore, or somebody else, changed since the scan. `enough` is false if
- * everything has to be looked at.
- */
-int restore_find_touched(struct restore_touched *out, bool *enough, const struct restore *r);
-void restore_touched_release(struct restore_touched *touched);
 
 #endif

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/save.h"
+#include "save/save_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
-#include "save/cadence_internal.h"
-#include "save/save_distrust_internal.h"
-#include "save/save_room_internal.h"
-#include "save/save_same_internal.h"
-#include "save/save_sibling_internal.h"
-#include "save/warnings_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "turns/turns.h"
@@ -80,6 +74,197 @@ static int load_newest(struct save_job *save)
 	return 0;
 }
 
+/* --- --every and --min-interval: exact, because the lock is held --- */
+
+#define COUNTS "checkpoint/every"
+
+/*
+ * What is written without waiting for the disk may be outdated after a power
+ * cut: then too few checkpoints would be taken.
+ */
+static json_t *this_boot(void)
+{
+	struct strbuf id = STRBUF_INIT;
+	json_t *text;
+
+	if (fs_read_file(&id, AT_FDCWD, "/proc/sys/kernel/random/boot_id"))
+		strbuf_reset(&id);
+	strbuf_trim(&id);
+	text = json_text(id.buf);
+	strbuf_release(&id);
+	return text;
+}
+
+/*
+ * The counts, an object. Missing, damaged or from before a reboot: start over,
+ * which may take an extra checkpoint, but misses none.
+ */
+static json_t *read_counts(struct store *store)
+{
+	json_t *counts, *boot = this_boot();
+
+	(void)json_read_file(&counts, store->dirfd, COUNTS);
+	/* All other keys start with a digit. */
+	if (!json_is_object(counts) || !json_equal(json_object_get(counts, "boot"), boot)) {
+		json_decref(counts);
+		counts = json_object();
+		json_object_set(counts, "boot", boot);
+	}
+	json_decref(boot);
+	return counts;
+}
+
+static json_t *name_counter(const struct save_opts *opts)
+{
+	char *key = xstrfmt("%" PRIu64 " %s", opts->every, opts->source);
+	json_t *text = json_text(key); /* any bytes, made UTF-8 */
+
+	free(key);
+	return text;
+}
+
+/* The number of calls before this one since the last that was due. */
+static uint64_t calls_before(json_t *counts, json_t *key, const struct save_opts *opts)
+{
+	json_int_t calls = json_integer_value(json_object_get(counts, json_string_value(key)));
+
+	return calls < 0 || (uint64_t)calls >= opts->every ? 0 : (uint64_t)calls;
+}
+
+int save_is_due(bool *due_out, struct store *store, const struct save_opts *opts,
+		const struct ckpt_record *newest)
+{
+	int64_t age = newest ? clock_now() - newest->created_at : 0;
+	uint64_t calls = 0;
+
+	if (opts->every) {
+		json_t *counts = read_counts(store), *key = name_counter(opts);
+
+		calls = calls_before(counts, key, opts);
+		json_decref(counts);
+		json_decref(key);
+	}
+	/* A clock that went backwards makes ages negative; then the save is due. */
+	*due_out = !calls && !(opts->min_interval && newest && age >= 0 && age < opts->min_interval);
+	return 0;
+}
+
+int save_count_call(struct store *store, const struct save_opts *opts, bool due)
+{
+	json_t *counts, *key;
+	uint64_t calls;
+	int err = 0;
+
+	if (!opts->every)
+		return 0;
+	counts = read_counts(store);
+	key = name_counter(opts);
+	calls = calls_before(counts, key, opts);
+	if (calls || due) {
+		json_object_set_new(counts, json_string_value(key),
+				    json_integer((json_int_t)((calls + 1) % opts->every)));
+		err = json_write_file(store->dirfd, COUNTS, json_incref(counts), 0600, FS_FAST);
+	}
+	json_decref(counts);
+	json_decref(key);
+	return err;
+}
+
+/* --- is the newest checkpoint as good as a new one? --- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* A commit, another branch, or what is staged is another state, though no file differs. */
+static bool same_project(const struct save_job *save)
+{
+	return save->opts->state_only || gitsave_is_same(&save->git, &save->newest);
+}
+
+/* The same goes for repositories within it. */
+static bool same_nested(const struct save_job *save)
+{
+	return nested_same(&save->newest_meta.nested, &save->meta.nested);
+}
+
+/* False if it may go before the one that is asked for would. */
+static bool newest_serves(const struct save_job *save)
+{
+	const struct save_opts *opts = save->opts;
+	const struct ckpt_record *newest = &save->newest;
+
+	/* At any time, and restore refuses it. */
+	if (record_expired(newest, clock_now()))
+		return false;
+	if (newest->pinned || opts->automatic || opts->safety_for)
+		return true;
+	/* An automatic one thins out, and what somebody asked for must not. */
+	return !newest->automatic && (!newest->expiry || opts->expiry);
+}
+
+/* What the command line asks for, apart from files. */
+static bool request_is_new(const struct save_job *save)
+{
+	const struct save_opts *opts = save->opts;
+
+	if (!save->have_newest || opts->allow_empty)
+		return true;
+	if (!newest_serves(save))
+		return true;
+	if (!save->newest_is_latest || !same_project(save))
+		return true;
+	if (opts->step >= 0 && opts->step != save->newest.step)
+		return true;
+	if (opts->said && !opts->automatic && strcmp(opts->reason, save->newest.reason))
+		return true;
+	if (opts->pin && !save->newest.pinned)
+		return true;
+	if (opts->name && !same_text(opts->name, save->newest.name))
+		return true;
+	return extras_are_new(&opts->extras, &save->meta, &save->newest_meta, opts->state_only);
+}
+
+/* The same paths could not be captured, for the same reasons. */
+static bool same_missing(const struct skip_list *a, const struct skip_list *b)
+{
+	size_t i = 0, j = 0;
+
+	for (;;) {
+		while (i < a->nr && !skip_why_incomplete(a->items[i].why))
+			i++;
+		while (j < b->nr && !skip_why_incomplete(b->items[j].why))
+			j++;
+		if (i == a->nr || j == b->nr)
+			return i == a->nr && j == b->nr;
+		if (a->items[i].why != b->items[j].why || strcmp(a->items[i].path, b->items[j].path))
+			return false;
+		i++;
+		j++;
+	}
+}
+
+static bool is_untouched(const struct save_job *save)
+{
+	const struct oid *cached = worktree_state_cached_commit(&save->current);
+
+	return save->current.untouched && !request_is_new(save) && same_nested(save) &&
+	       oid_equal(cached, &save->newest.commit) &&
+	       same_missing(&save->current.scan->skips, &save->newest_meta.skips);
+}
+
+static bool is_same_state(const struct save_job *save)
+{
+	if (save->opts->state_only)
+		return !request_is_new(save);
+	return !request_is_new(save) && same_nested(save) &&
+	       oid_equal(&save->current.scan->root->tree, &save->newest.tree) &&
+	       save->meta.modes.len == save->newest_meta.modes.len &&
+	       !memcmp(save->meta.modes.buf, save->newest_meta.modes.buf, save->meta.modes.len) &&
+	       same_missing(&save->current.scan->skips, &save->newest_meta.skips);
+}
+
 /* --- is there room? --- */
 
 /*
@@ -102,7 +287,7 @@ static int make_room(struct save_job *save)
 	save->current.objects_there = false;
 	strbuf_reset(&save->meta.modes);
 	modes_encode(&save->meta.modes, save_job_root(save));
-	return save_same_state(save) ? 0 : save_room_make(save);
+	return is_same_state(save) ? 0 : save_room_make(save);
 }
 
 /* What is left out is not a change, but a user who created it since must hear about it. */
@@ -110,7 +295,7 @@ static void add_new_warnings(struct strlist *out, const struct save_job *save)
 {
 	struct strlist now = STRLIST_INIT;
 
-	save_warnings(&now, &save->current);
+	worktree_state_warn(&now, &save->current);
 	for (size_t i = 0; i < now.nr; i++) {
 		bool known = false;
 
@@ -209,7 +394,8 @@ int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 	err = worktree_state_scan(&job->current, job->session, &job->refs, how);
 	if (err)
 		return err;
-	save_sibling_share(job);
+	if (!job->refs.nr && job->session->repo)
+		save_sibling_share(job);
 	look_at_nested(job, false);
 	return 0;
 }
@@ -270,7 +456,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 	const struct scan *scan = job->current.scan;
 
 	memset(out, 0, sizeof(*out));
-	if (save_same_state(job)) {
+	if (is_same_state(job)) {
 		/* What had to be stored again was lost; this repairs the newest checkpoint. */
 		int err = pack_commit(job->pack, &out->new_bytes);
 
@@ -323,7 +509,7 @@ static int scan_all(struct save_job *job, struct worktree_state_opts *how)
 	return save_job_scan(job, how);
 }
 
-static int take(struct save_result *out, struct save_job *job)
+static int take_checkpoint(struct save_result *out, struct save_job *job)
 {
 	const struct save_opts *opts = job->opts;
 	struct worktree_state_opts how = {
@@ -342,18 +528,16 @@ static int take(struct save_result *out, struct save_job *job)
 	if (!err && !opts->state_only)
 		err = scan_all(job, &how);
 	if (!err && !opts->state_only)
-		err = save_distrust(job, &how);
-	if (!err && !opts->state_only)
-		err = save_refuse_secrets(&job->current, opts->scope);
+		err = worktree_state_refuse_secrets(&job->current, opts->scope);
 	if (err)
 		return err;
 	if (opts->state_only) {
-		if (save_same_state(job))
+		if (is_same_state(job))
 			return answer_newest(out, job, SAVE_UNCHANGED);
 		err = save_job_read(job);
 		return err ? err : save_job_commit(out, job);
 	}
-	if (!opts->amend && save_untouched(job)) {
+	if (!opts->amend && is_untouched(job)) {
 		worktree_state_touch_cache(&job->current);
 		return answer_newest(out, job, SAVE_UNCHANGED);
 	}
@@ -383,16 +567,16 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	if (!err && opts->turn)
 		turns_enter(opts->turn, job.store, session->settings.agent_prompts);
 	if (!err)
-		err = cadence_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
+		err = save_is_due(&due, job.store, opts, job.have_newest ? &job.newest : NULL);
 	if (!err && !due)
-		err = cadence_note(job.store, opts, false);
+		err = save_count_call(job.store, opts, false);
 	if (!err)
-		err = due ? take(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
+		err = due ? take_checkpoint(out, &job) : answer_newest(out, &job, SAVE_NOT_YET);
 	if (!err && opts->turn && out->outcome == SAVE_UNCHANGED)
 		turns_note(opts->turn, job.store, out->record.id, false);
 	/* Not recorded: an extra one next time, but none is missed. */
 	if (!err && due)
-		(void)cadence_note(job.store, opts, true);
+		(void)save_count_call(job.store, opts, true);
 	if (!err && due && out->have_record)
 		identity_check(&out->record.warnings, job.store, session->repo, &job.refs, true);
 	/* Nothing was taken, but the budget may have been reduced. */
@@ -402,7 +586,7 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	if (!err)
 		ckpt_error_forget_lack();
 	if (!err)
-		save_warn_apart(&out->apart, &job.current);
+		worktree_state_warn_apart(&out->apart, &job.current);
 	if (err && job.current.read.late && !worktree_state_keep(&job.current, job.pack)) {
 		out->late = true;
 		out->percent = job.current.read.percent;

@@ -158,20 +158,15 @@ int save_job_commit(struct save_result *out, struct save_job *job);
 
 void save_job_end(struct save_job *job);
 
-/** save_create.c: write the record and make the ref; for save_job_commit() alone. */
-int save_create(struct save_result *out, struct save_job *job);
-
 /*
  * In this folder:
  *
- *   worktree_state          the current state of the worktree, scanned and read
- *   worktree_hints          what need not be looked at, because a watcher does
- *   save save_create save_room  the order of events; record and ref; room in the budget
- *   save_distrust           comparing a scan that was told where to look with a full one
- *   save_same               whether the newest one is as good as a new one
+ *   worktree_state          the current state of the worktree, scanned and read; what a watcher spares;
+ *                           what the user must know about it
+ *   save                    the order of events: whether a save is due, whether the newest checkpoint
+ *                           is as good
+ *   save_create save_room   record and ref; room in the budget
  *   save_sibling            the first one of a worktree whose repository has others
- *   save_lines              how many lines were added and deleted
- *   cadence warnings        whether a save is due; what the user must know about it
  */
 
 #endif

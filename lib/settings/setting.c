@@ -76,8 +76,6 @@ enum kind {
 	  "watch saves when nothing has changed for this long")                             \
 	X("watchMax", "duration", DURATION, watch_max, "5m",                                \
 	  "watch saves at least this often while files change")                             \
-	X("watchParanoid", "bool", BOOL, watch_paranoid, "false",                           \
-	  "compare each save that looked only where files changed with a full one")         \
 	X("flowStaleAfter", "duration", DURATION, flow_stale_after, "7d",                   \
 	  "age after which a workflow counts as stale")                                     \
 	X("machine", "name", NAME, machine, "",                                             \

@@ -50,7 +50,6 @@ struct ckpt_settings {
 	bool hook_sensitive; /**< hooks save files that look like secrets, too */
 	bool agent_prompts;  /**< keep the first line of what an agent was asked */
 	int64_t watch_quiet, watch_max; /**< seconds */
-	bool watch_paranoid; /**< what a watcher says is compared with a full scan */
 	int64_t flow_stale_after;
 	char *machine, *project; /**< NULL: not set */
 	int64_t remote_timeout;

@@ -57,7 +57,6 @@ test_every_key_has_its_documented_default() {
 		agentPrompts=true
 		watchQuiet=5s
 		watchMax=5m
-		watchParanoid=false
 		flowStaleAfter=7d
 		machine=
 		project=
@@ -66,9 +65,9 @@ test_every_key_has_its_documented_default() {
 	END
 	expect_same "$T/expected" "$T/actual"
 	git checkpoint config --origin >"$T/actual"
-	expect_eq 32 "$(grep -c '^default	' "$T/actual")" 'defaults'
+	expect_eq 31 "$(grep -c '^default	' "$T/actual")" 'defaults'
 	git checkpoint config --json >"$T/out"
-	jq -e '.settings | length == 32 and all(keys == ["origin","value"])' "$T/out"
+	jq -e '.settings | length == 31 and all(keys == ["origin","value"])' "$T/out"
 	expect_missing "$(store_dir)"
 }
 

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "record/checkpoint.h"
 #include "record/stage_dir.h"
-#include "save/cadence_internal.h"
+#include "save/save_internal.h"
 #include "save/save.h"
 
 #define STAGING STAGE_DIR_PREFIX "abcdef"
@@ -18,9 +18,9 @@ static void try_cadence(struct store *store)
 	struct save_opts opts = { .source = "s", .every = 3 };
 	bool due = false;
 
-	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
-	FUZZ_CHECK(!cadence_note(store, &opts, true), "%s", ckpt_error_last());
-	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL) && !due, "due right after one was taken");
+	FUZZ_CHECK(!save_is_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
+	FUZZ_CHECK(!save_count_call(store, &opts, true), "%s", ckpt_error_last());
+	FUZZ_CHECK(!save_is_due(&due, store, &opts, NULL) && !due, "due right after one was taken");
 }
 
 static void try_staging(struct store *store)

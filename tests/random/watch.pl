@@ -63,10 +63,9 @@ END {
 $SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { exit 1 };
 $SIG{PIPE} = 'IGNORE';
 
-my ($seed, $base, $root, $store, $full_store, $round, $stopped, $damaged, $with_ignore, $with_links, $own,
-	$paranoid);
+my ($seed, $base, $root, $store, $full_store, $round, $stopped, $damaged, $with_ignore, $with_links, $own);
 my (@known, @mappers, @mounts, @trace, %env, %full_env);
-my %count = map { $_ => 0 } qw(episodes rounds operations hinted full unclear paranoid own busy);
+my %count = map { $_ => 0 } qw(episodes rounds operations hinted full unclear own busy);
 
 sub say { push @trace, "@_"; shift @trace if @trace > 60; }
 
@@ -144,7 +143,7 @@ sub compare_save {
 	my ($after, $mark) = last_full($store);
 	# Within the same second a full save cannot be told from a hinted one after it.
 	my $hinted = $mark && $after == $before;
-	my $how = $paranoid ? 'paranoid' : !$hinted ? 'full' : $after < $start ? 'hinted' : 'unclear';
+	my $how = !$hinted ? 'full' : $after < $start ? 'hinted' : 'unclear';
 	my $id = $answer->{checkpoint}{id};
 	say("$what: save $id, $how");
 	my $here = contents($store, $answer->{checkpoint}{commit});
@@ -411,12 +410,12 @@ sub episode {
 	($root, $round, $full_store, $damaged, @known, @trace) = ("$base/W", 0, undef, 0);
 	mkdir $_ for $base, $root, map { "$base/$_" } qw(O home state full);
 	chdir $base or die;
-	($with_ignore, $with_links, $own, $paranoid) = (int rand 2, !int rand 3, any(0, 0, 1), !int rand 8);
+	($with_ignore, $with_links, $own) = (int rand 2, !int rand 3, any(0, 0, 1));
 	my $each = $large && ($ENV{WATCH_MANY} // 10_000) ? ($ENV{WATCH_MANY} // 10_000) / 100 : 4;
 	@ENV{qw(WATCH_BASE HOME XDG_STATE_HOME GIT_CONFIG_NOSYSTEM)} = ($base, "$base/home", "$base/state", 1);
 	# Merging packs is not what this is about, but it may well happen.
 	%env = (GIT_CHECKPOINT_WATCH_QUIET => $own ? any('0s', '1s') : '1h', GIT_CHECKPOINT_WATCH_MAX => any('1s', '2h'),
-		GIT_CHECKPOINT_WATCH_PARANOID => $paranoid ? 'true' : 'false', GIT_CHECKPOINT_MAX_COUNT => 'none');
+		GIT_CHECKPOINT_MAX_COUNT => 'none');
 	%full_env = (GIT_CHECKPOINT_HOME => "$base/full");
 	my $many = $each > 4 ? 100 : 30;
 	churn_setup($with_ignore, $with_links, $many);
@@ -446,7 +445,7 @@ for ($seed = $first; ; $seed++) {
 	last if defined $only || time >= $end;
 }
 print join(', ', map { "$count{$_} $_" } sort keys %count), "\n";
-if (!$count{hinted} && !$count{paranoid}) {
+if (!$count{hinted}) {
 	print "FAILED: no save was hinted\n";
 	exit 1;
 }
