@@ -2,6 +2,7 @@
 #include "gitstate/gitplan.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate_internal.h"
 
 enum { SHORT_ID = 7 };
 
@@ -163,24 +164,10 @@ static bool same_files(const struct gitstate *a, const struct gitstate *b)
 
 /* --- the index --- */
 
-static bool same_entries(const struct gitstate *a, const struct gitstate *b)
-{
-	if (a->entries_nr != b->entries_nr)
-		return false;
-	for (size_t i = 0; i < a->entries_nr; i++) {
-		const struct gitstate_entry *x = &a->entries[i], *y = &b->entries[i];
-
-		if (strcmp(x->path, y->path) || x->mode != y->mode || strcmp(x->oid, y->oid) ||
-		    x->stage != y->stage || x->flags != y->flags)
-			return false;
-	}
-	return true;
-}
-
 /* Against different trees the same entries mean different things. */
 static bool same_index(const struct gitstate *a, const struct gitstate *b)
 {
-	return !differ(a->head_tree, b->head_tree) && same_entries(a, b);
+	return !differ(a->head_tree, b->head_tree) && gitstate_same_entries(a, b);
 }
 
 void gitplan_decide(struct gitplan *out, const struct gitstate *now, const struct gitstate *goal,

@@ -156,3 +156,17 @@ int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 	gitindex_close(index);
 	return err;
 }
+
+bool gitstate_same_entries(const struct gitstate *a, const struct gitstate *b)
+{
+	if (a->entries_nr != b->entries_nr)
+		return false;
+	for (size_t i = 0; i < a->entries_nr; i++) {
+		const struct gitstate_entry *x = &a->entries[i], *y = &b->entries[i];
+
+		if (strcmp(x->path, y->path) || x->mode != y->mode || strcmp(x->oid, y->oid) ||
+		    x->stage != y->stage || x->flags != y->flags)
+			return false;
+	}
+	return true;
+}

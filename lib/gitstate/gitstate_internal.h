@@ -27,6 +27,9 @@ int gitstate_read_index(struct gitstate *state, const struct repo *repo);
  */
 int gitstate_take_index(struct gitstate *state, const struct gitindex *index, struct strbuf *list);
 
+/** True if two states have the same entries, which means the same index only if their trees are equal. */
+bool gitstate_same_entries(const struct gitstate *a, const struct gitstate *b);
+
 /** Whether an index may have an entry there: below the worktree, and not in its .git. */
 bool gitstate_usable_path(const char *path);
 

@@ -10,53 +10,7 @@
 #include "gitstate/gitstate_internal.h"
 #include "gitstate/gitwrite_internal.h"
 
-/* One entry of the new index; strings are the tree listing's or the goal's. */
-struct entry {
-	const char *path, *oid;
-	unsigned mode, stage, flags;
-};
-
-struct entries {
-	struct entry *items;
-	size_t nr, alloc;
-};
-
-static void add(struct entries *list, const struct entry *entry)
-{
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	list->items[list->nr++] = *entry;
-}
-
-static int compare(const void *a_, const void *b_)
-{
-	const struct entry *a = a_, *b = b_;
-	int order = strcmp(a->path, b->path);
-
-	return order ? order : (int)a->stage - (int)b->stage;
-}
-
-/* --- which entries --- */
-
-/* "<mode> <type> <id>\t<path>" each; the ids end at the tab, which becomes a NUL. */
-static void parse_tree(struct entries *out, struct strbuf *listing)
-{
-	for (char *at = listing->buf; at < listing->buf + listing->len;) {
-		char *end = at + strlen(at), *tab = strchr(at, '\t'), *id;
-		struct entry entry = { 0 };
-
-		entry.mode = (unsigned)strtoul(at, &id, 8);
-		if (tab && *id == ' ' && (id = strchr(id + 1, ' '))) {
-			*tab = '\0';
-			entry.oid = id + 1;
-			entry.path = tab + 1;
-			/* Old trees have other permission bits. */
-			if ((entry.mode & 0170000) == 0100000)
-				entry.mode = entry.mode & 0100 ? 0100755 : 0100644;
-			add(out, &entry);
-		}
-		at = end + 1;
-	}
-}
+/* --- is it that already --- */
 
 static int list_tree(struct strbuf *out, const struct repo *repo, const char *tree)
 {
@@ -69,100 +23,53 @@ static int list_tree(struct strbuf *out, const struct repo *repo, const char *tr
 			      tree);
 }
 
-/* What the goal says about a path takes the place of the tree's entry. */
-static void merge(struct entries *out, const struct entries *tree, const struct gitstate *goal)
-{
-	size_t i = 0, j = 0;
-
-	while (i < tree->nr || j < goal->entries_nr) {
-		const struct gitstate_entry *entry = &goal->entries[j];
-		int order = i == tree->nr	    ? 1
-			    : j == goal->entries_nr ? -1
-						    : strcmp(tree->items[i].path, entry->path);
-
-		if (order < 0) {
-			add(out, &tree->items[i++]);
-			continue;
-		}
-		if (!order)
-			i++;
-		/* All stages of the path. */
-		for (const char *path = entry->path;
-		     j < goal->entries_nr && !strcmp(goal->entries[j].path, path); j++) {
-			const struct gitstate_entry *e = &goal->entries[j];
-
-			if (e->mode)
-				add(out, &(struct entry){ e->path, e->oid, e->mode, e->stage,
-							  e->flags });
-		}
-	}
-}
-
-/* --- is it that already --- */
-
-/* Everything that the new index would have. */
-static int list_entries(struct entries *out, struct strbuf *listing, const struct repo *repo,
-			const struct gitstate *goal)
-{
-	struct entries tree = { 0 };
-	int err = goal->head_tree ? list_tree(listing, repo, goal->head_tree) : 0;
-
-	if (!err) {
-		parse_tree(&tree, listing);
-		if (tree.nr)
-			qsort(tree.items, tree.nr, sizeof(*tree.items), compare);
-		merge(out, &tree, goal);
-	}
-	free(tree.items);
-	return err;
-}
-
-static bool same_entry(const struct entry *entry, const struct gitindex_entry *known, size_t hash_len)
-{
-	unsigned char id[SHA256_SIZE] = { 0 };
-
-	(void)oid_hex_decode(id, entry->oid, hash_len);
-	return !strcmp(entry->path, known->path) && entry->mode == known->mode &&
-	       entry->stage == known->stage && !memcmp(id, known->oid, hash_len) &&
-	       (entry->flags & ~(unsigned)GITSTATE_AS_HEAD) == known->flags;
-}
-
 /* git would not take it; so it is said before anything is touched. */
-static int check_paths(const struct entries *entries)
+static int check_path(const char *path)
 {
-	for (size_t i = 0; i < entries->nr; i++)
-		if (!gitstate_usable_path(entries->items[i].path)) {
-			struct strbuf name = STRBUF_INIT;
+	struct strbuf name = STRBUF_INIT;
 
-			quote_c(&name, entries->items[i].path, strlen(entries->items[i].path));
-			(void)ckpt_error_set(CKPT_EREFUSED, "git allows no entry %s in an index",
-					     name.buf);
-			strbuf_release(&name);
-			return CKPT_EREFUSED;
-		}
-	return 0;
+	if (gitstate_usable_path(path))
+		return 0;
+	quote_c(&name, path, strlen(path));
+	(void)ckpt_error_set(CKPT_EREFUSED, "git allows no entry %s in an index", name.buf);
+	strbuf_release(&name);
+	return CKPT_EREFUSED;
+}
+
+/* Those of the tree, "<mode> <type> <id>\t<path>" each, and those that differ from it. */
+static int check_paths(const struct strbuf *listing, const struct gitstate *goal)
+{
+	int err = 0;
+
+	for (const char *at = listing->buf; at < listing->buf + listing->len && !err;
+	     at += strlen(at) + 1) {
+		const char *tab = strchr(at, '\t');
+
+		err = tab ? check_path(tab + 1) : 0;
+	}
+	for (size_t i = 0; i < goal->entries_nr && !err; i++)
+		err = check_path(goal->entries[i].path);
+	return err;
 }
 
 int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate *goal)
 {
 	struct strbuf listing = STRBUF_INIT;
-	struct entries entries = { 0 };
+	struct gitstate now = GITSTATE_INIT;
 	struct gitindex *index = NULL;
-	int err = list_entries(&entries, &listing, repo, goal);
+	int err = goal->head_tree ? list_tree(&listing, repo, goal->head_tree) : 0;
 
 	*out = false;
 	if (!err)
-		err = check_paths(&entries);
+		err = check_paths(&listing, goal);
 	if (!err)
 		err = gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256);
-	if (!err) {
-		*out = entries.nr == index->nr;
-		for (size_t i = 0; i < entries.nr && *out; i++)
-			*out = same_entry(&entries.items[i], &index->entries[i], index->hash_len);
-		gitindex_close(index);
-	}
+	if (!err)
+		err = gitstate_take_index(&now, index, &listing);
+	*out = !err && gitstate_same_entries(&now, goal);
+	gitindex_close(index);
+	gitstate_release(&now);
 	strbuf_release(&listing);
-	free(entries.items);
 	return err;
 }
 

@@ -23,7 +23,7 @@ struct state;
  *     checkpoint/config     settings for this store
  *     checkpoint/statcache  see tree/statcache.h
  *     checkpoint/log        the audit trail, see record/audit.h
- *     checkpoint/every      the counts of save --every, see save/cadence_internal.h
+ *     checkpoint/every      the counts of save --every, see save/save_internal.h
  *     checkpoint/journal, checkpoint/undo    see record/journal.h
  *     checkpoint/staging    see record/stage_dir.h
  *     checkpoint/lost       see record/lost.h
