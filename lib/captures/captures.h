@@ -78,6 +78,7 @@ struct extras_opts {
 	const struct strlist *captures; /**< names of those to take besides automatic ones; or NULL */
 	bool no_auto; /**< take no automatic captures, which may take long */
 	bool exact;   /**< a checkpoint with other captures besides is not the same */
+	bool alone;   /**< there is nothing else: no files, and no automatic captures */
 };
 
 /** What was taken, until a pack has it. */
@@ -94,9 +95,9 @@ struct extras {
 int extras_take(struct extras *extras, struct ckpt_meta *meta, struct strlist *notes,
 		struct session *session, const struct extras_opts *opts);
 
-/** True if they differ from those of another checkpoint; `alone`: it has nothing else. */
+/** True if they differ from those of another checkpoint. */
 bool extras_are_new(const struct extras_opts *opts, const struct ckpt_meta *now,
-		    const struct ckpt_meta *then, bool alone);
+		    const struct ckpt_meta *then);
 
 /** Bytes that the store does not have yet. */
 uint64_t extras_bytes(const struct extras *extras);

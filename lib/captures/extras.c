@@ -67,7 +67,7 @@ static int take_states(struct extras *extras, struct ckpt_meta *meta, struct ses
 
 static bool is_wanted(const struct extras_opts *opts, const struct capture_def *def)
 {
-	return (def->automatic && !opts->no_auto) ||
+	return (def->automatic && !opts->no_auto && !opts->alone) ||
 	       (opts->captures && strlist_has(opts->captures, def->name));
 }
 
@@ -117,7 +117,7 @@ int extras_take(struct extras *extras, struct ckpt_meta *meta, struct strlist *n
 	extras->opts = opts;
 	err = take_states(extras, meta, session);
 	/* A save without captures must not fail because of their configuration. */
-	if (err || (opts->no_auto && (!opts->captures || !opts->captures->nr)))
+	if (err || ((opts->no_auto || opts->alone) && (!opts->captures || !opts->captures->nr)))
 		return err;
 	return take_captures(extras, meta, notes, session);
 }
@@ -125,7 +125,7 @@ int extras_take(struct extras *extras, struct ckpt_meta *meta, struct strlist *n
 /* --- what happened to them --- */
 
 bool extras_are_new(const struct extras_opts *opts, const struct ckpt_meta *now,
-		    const struct ckpt_meta *then, bool alone)
+		    const struct ckpt_meta *then)
 {
 	for (size_t i = 0; i < now->states_nr; i++) {
 		const struct ckpt_state *before = meta_find_state(then, now->states[i].key);
@@ -141,9 +141,9 @@ bool extras_are_new(const struct extras_opts *opts, const struct ckpt_meta *now,
 			return true;
 	}
 	/* With more it would be another. */
-	if (alone && now->states_nr != then->states_nr)
+	if (opts->alone && now->states_nr != then->states_nr)
 		return true;
-	return (alone || opts->exact) && now->captures.nr != then->captures.nr;
+	return (opts->alone || opts->exact) && now->captures.nr != then->captures.nr;
 }
 
 uint64_t extras_bytes(const struct extras *extras)

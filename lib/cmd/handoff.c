@@ -84,8 +84,8 @@ static int take(struct ckpt_record *out, struct session *session)
 {
 	static const struct strlist nothing = STRLIST_INIT;
 	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
-				  .scope = &nothing, .extras.no_auto = true,
-				  .progress = progress_show };
+				  .scan = { .scope = &nothing, .progress = progress_show },
+				  .extras.no_auto = true };
 	struct save_result result = { 0 };
 	int err = save_checkpoint(&result, session, &opts);
 

@@ -232,7 +232,7 @@ static int restore_remembered(struct session *session, enum undo_way way)
 		if (way == UNDO_BACK || way == UNDO_FORTH)
 			job.opts.source = source;
 		if (force)
-			job.opts.undoes_source = NULL;
+			job.opts.step.source = NULL;
 		err = carry_out(session, &job.opts);
 	}
 	undo_job_release(&job);

@@ -195,10 +195,10 @@ static int carry_out(struct session *session, struct request *request)
 	};
 	struct restore_opts opts = {
 		.target = &request->target,
-		.compose = revert_compose,
-		.compose_payload = &revert,
-		.patch = dry_run || (!yes && !by_hunks) ? add_patch : NULL,
-		.patch_payload = &request->patch,
+		.composed.make = revert_compose,
+		.composed.payload = &revert,
+		.composed.patch = dry_run || (!yes && !by_hunks) ? add_patch : NULL,
+		.composed.patch_payload = &request->patch,
 		.kind = JOURNAL_REVERT,
 		.reason = reason,
 		.source = source,

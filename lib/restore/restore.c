@@ -70,30 +70,32 @@ static void init_restore(struct restore *r, struct session *session,
 	/* The root, which is sorted before all others, covers them. */
 	if (r->scope.nr && !*r->scope.items[0])
 		strlist_release(&r->scope);
-	if (opts->also)
-		strlist_extend(&r->also, opts->also);
+	if (opts->composed.also)
+		strlist_extend(&r->also, opts->composed.also);
 	strlist_add(&r->keep, r->leads_to->id);
-	if (opts->interrupted)
-		strlist_add(&r->keep, opts->interrupted->id);
-	if (opts->previous)
-		strlist_add(&r->keep, opts->previous->id);
+	if (opts->step.interrupted)
+		strlist_add(&r->keep, opts->step.interrupted->id);
+	if (opts->step.previous)
+		strlist_add(&r->keep, opts->step.previous->id);
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
-		.safety_for = target_name(opts->target),
+		.safety = { .target = target_name(opts->target),
+			    .cache_later = !opts->no_verify && !*opts->target->composed_for },
 		/* What is about to be done is not a restore of that checkpoint. */
-		.before = opts->compose ? opts->reason : NULL,
+		.before = opts->composed.make ? opts->reason : NULL,
 		.step = -1,
-		.include_ignored = opts->target->include_ignored,
-		.include_sensitive = opts->target->include_sensitive,
-		.extras = { .captures = &r->captures.replayed, .no_auto = true, .exact = true },
-		.state_only = opts->target->state_only,
-		.cache_later = !opts->no_verify && !*opts->target->composed_for,
-		.taken = opts->compose ? store_composed : NULL,
+		.extras = { .captures = &r->captures.replayed,
+			    .no_auto = true,
+			    .exact = true,
+			    .alone = opts->target->state_only },
+		.scan = { .scope = r->scope.nr ? &r->scope : &nothing,
+			  .include_ignored = opts->target->include_ignored,
+			  .include_sensitive = opts->target->include_sensitive,
+			  .progress = opts->progress },
+		.taken = opts->composed.make ? store_composed : NULL,
 		.taken_payload = r,
 		.keep = &r->keep,
-		.scope = r->scope.nr ? &r->scope : &nothing,
-		.progress = opts->progress,
 	};
 	r->git = (struct gitback){
 		.session = session,
@@ -101,7 +103,7 @@ static void init_restore(struct restore *r, struct session *session,
 		.opts = opts->git,
 		.kind = opts->kind,
 		.journal = &r->journal,
-		.interrupted = opts->interrupted,
+		.interrupted = opts->step.interrupted,
 		.force = opts->force,
 	};
 }
@@ -112,10 +114,10 @@ static void init_restore(struct restore *r, struct session *session,
  */
 static int check_journal(struct restore *r)
 {
-	const struct journal *seen = r->opts->journal;
+	const struct journal *seen = r->opts->step.journal;
 	int err;
 
-	if (!r->opts->interrupted)
+	if (!r->opts->step.interrupted)
 		return r->job.interrupted ? refuse_unsettled() : 0;
 	if (!r->job.interrupted)
 		return ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
@@ -141,21 +143,21 @@ static int open_points(struct restore *r)
 				      target_name(r->leads_to));
 	r->protect = protect_new(r->session);
 	/* What a composed target lacks of the worktree is meant to go. */
-	if (opts->compose)
+	if (opts->composed.make)
 		return restore_point_open(&r->held, store, r->leads_to);
 	err = restore_point_open(&r->target, store, opts->target);
 	if (!err)
 		err = protect_add(r->protect, opts->target, &r->target.meta, r->target.tree);
 	/* Aborting means going back to exactly that state. */
-	if (!err && opts->interrupted && strcmp(opts->interrupted->id, opts->target->id)) {
-		err = restore_point_open(&r->interrupted, store, opts->interrupted);
+	if (!err && opts->step.interrupted && strcmp(opts->step.interrupted->id, opts->target->id)) {
+		err = restore_point_open(&r->interrupted, store, opts->step.interrupted);
 		if (!err)
-			err = protect_add(r->protect, opts->interrupted, &r->interrupted.meta,
+			err = protect_add(r->protect, opts->step.interrupted, &r->interrupted.meta,
 					  r->interrupted.tree);
 	}
 	/* It is not held for us: it may have gone while we waited for the lock. */
-	if (!err && opts->previous && target_exists(store, opts->previous->id))
-		err = snapshot_open(&r->previous, store, opts->previous);
+	if (!err && opts->step.previous && target_exists(store, opts->step.previous->id))
+		err = snapshot_open(&r->previous, store, opts->step.previous);
 	if (!err)
 		protect_exempt(r->protect, r->previous);
 	return err;
@@ -170,7 +172,7 @@ static bool restores_captures(const struct restore *r)
 {
 	if (journal_kind_is_new(r->opts->kind) && r->opts->paths->nr)
 		return false;
-	return !r->opts->abort || r->journal.replaying;
+	return !r->opts->step.abort || r->journal.replaying;
 }
 
 static int open_restore(struct restore *r, struct session *session, const struct restore_opts *opts)
@@ -330,7 +332,7 @@ static int stage_plan(struct restore *r)
 		.plan = &r->plan,
 		.paths = &r->scope,
 		.threads = r->session->threads,
-		.any_room = r->opts->force || r->opts->interrupted,
+		.any_room = r->opts->force || r->opts->step.interrupted,
 		.progress = r->opts->progress,
 	};
 	unsigned long long token;
@@ -397,7 +399,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	int err = restore_is_state_only(r) ? 0 : apply_run(&applied, &apply);
 
 	warn_of_writers(out, &applied);
-	if (!err && r->opts->interrupted && !restore_is_state_only(r))
+	if (!err && r->opts->step.interrupted && !restore_is_state_only(r))
 		restore_settle_modes(r);
 	if (!err && !applied.late.nr)
 		err = stage_remove(&r->stage);
@@ -410,9 +412,9 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	if (!err && applied.late.nr)
 		err = rescue_late(out, r, &applied);
 	apply_result_release(&applied);
-	if (!err && r->opts->interrupted)
+	if (!err && r->opts->step.interrupted)
 		err = restore_settle_stages(out, r);
-	if (!err && !r->opts->abort)
+	if (!err && !r->opts->step.abort)
 		err = restore_note(r, out->safety);
 	if (!err)
 		err = journal_remove(r->session->store);
@@ -475,7 +477,7 @@ static int clean_up(struct restore_result *out, struct restore *r, int err, bool
 
 	if (err && !begun) {
 		(void)stage_remove(&r->stage);
-		if (!r->opts->interrupted)
+		if (!r->opts->step.interrupted)
 			(void)journal_remove(store);
 	} else {
 		note_restore(r, out, err != 0);
@@ -536,9 +538,9 @@ static int execute(struct restore_result *out, struct restore *r)
 	int err;
 
 	if (plan_is_empty(&r->plan) && gitback_is_empty(&r->git) &&
-	    journal_kind_is_new(r->opts->kind) && !r->opts->interrupted)
+	    journal_kind_is_new(r->opts->kind) && !r->opts->step.interrupted)
 		return execute_nothing(out, r);
-	err = r->opts->interrupted ? restore_free_stages(r) : 0;
+	err = r->opts->step.interrupted ? restore_free_stages(r) : 0;
 	/* What was composed is stored with the safety checkpoint, and read from the store. */
 	if (!err && r->compose)
 		err = make_safety(out, r);

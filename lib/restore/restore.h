@@ -51,30 +51,48 @@ struct restore_kept {
 	const char *path, *word, *why;
 };
 
-struct restore_opts {
-	const struct ckpt_record *target;
+/** A target that is not a checkpoint, but composed from the worktree; see compose.h. */
+struct restore_composed {
+	int (*make)(struct compose *compose, void *payload); /**< NULL: there is no such target */
+	void *payload;
 	/**
-	 * The target is composed from the worktree (see compose.h) instead. Then `target`
-	 * is what it is said to lead to, for reports and the audit trail, and how the worktree is
-	 * scanned: its scope and flags, which the caller may have changed. NULL: it is the target.
+	 * Called for each file, link and directory that it changes, in the order of the plan: before
+	 * confirm(), or in a dry run. The lock is held. NULL: not called.
 	 */
-	int (*compose)(struct compose *compose, void *payload);
-	void *compose_payload;
-	/**
-	 * Called for each file, link and directory that a composed target changes, in the order of
-	 * the plan: before confirm(), or in a dry run. The lock is held. NULL: not called.
-	 */
-	int (*patch)(const struct restore_patch *patch, void *payload);
+	int (*patch)(const struct restore_patch *patch, void *patch_payload);
 	void *patch_payload;
-	/** A dry run: also what there is to choose from, for choose.h. NULL: not needed. */
-	struct choices *choices;
 	/** Paths that count although a rule leaves them out now, sorted; NULL: none. */
 	const struct strlist *also;
+};
+
+/** What undo, redo, --continue and --abort remember of the restore that they take up; see undo.c. */
+struct restore_step {
+	/** After an interruption: the state before it, whose rules count too; otherwise NULL. */
+	const struct ckpt_record *interrupted;
+	const struct journal *journal; /**< of that restore, as it was when the target was chosen */
+	bool abort; /**< the target is that state, as if nothing had happened */
+	/** What is reversed: files that it put there may go. NULL: none. */
+	const struct ckpt_record *previous;
+	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
+	const struct strlist *made;
+	/** Who asked for the restore that is undone; NULL: it does not matter. */
+	const char *source;
+};
+
+struct restore_opts {
+	/**
+	 * With `composed` it is what that is said to lead to, for reports and the audit trail, and how
+	 * the worktree is scanned: its scope and flags, which the caller may have changed.
+	 */
+	const struct ckpt_record *target;
+	struct restore_composed composed;
+	struct restore_step step;
+	struct gitback_opts git; /**< what else is restored */
+	/** A dry run: also what there is to choose from, for choose.h. NULL: not needed. */
+	struct choices *choices;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
 	const char *source;	     /**< who asks for it; NULL: JOURNAL_SOURCE */
-	/** Undo: who asked for the restore that is undone; NULL: it does not matter. */
-	const char *undoes_source;
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
 	bool dry_run;
 	bool no_delete;
@@ -82,18 +100,6 @@ struct restore_opts {
 	bool no_verify;
 	bool verify_full; /**< look at every file again, not only where the restore has been */
 	bool force;
-	/**
-	 * Recovering from an interruption: the state before it, whose rules count too; otherwise
-	 * NULL.
-	 */
-	const struct ckpt_record *interrupted;
-	const struct journal *journal; /**< of that restore, as it was when the target was chosen */
-	/** What undo, redo and --abort reverse: files that it put there may go. NULL: none. */
-	const struct ckpt_record *previous;
-	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
-	const struct strlist *made;
-	bool abort;              /**< the target is that state, as if nothing had happened */
-	struct gitback_opts git; /**< what else is restored */
 	/**
 	 * Called before anything is done, with the plan and what is to be said about HEAD; 0 goes
 	 * on. NULL: do not ask.

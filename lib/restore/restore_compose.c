@@ -19,7 +19,7 @@ void restore_compose_init(struct restore *r)
 
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 	r->leads_to = r->opts->target;
-	if (!r->opts->compose)
+	if (!r->opts->composed.make)
 		return;
 	r->own = *r->opts;
 	r->own.target = record;
@@ -70,7 +70,7 @@ int restore_compose(struct restore *r)
 	strlist_release(&r->composed.conflicts);
 	r->compose = compose_new(store, &r->job.current, r->session->threads,
 				 &r->composed.conflicts);
-	err = r->opts->compose(r->compose, r->opts->compose_payload);
+	err = r->opts->composed.make(r->compose, r->opts->composed.payload);
 	if (!err)
 		err = compose_build(r->compose);
 	if (!err && !*r->composed.id)
@@ -91,7 +91,7 @@ int restore_compose(struct restore *r)
 void restore_compose_touched(struct restore *r)
 {
 	strlist_release(&r->touched);
-	if (!r->opts->compose)
+	if (!r->opts->composed.make)
 		return;
 	for (size_t i = 0; i < r->plan.rows_nr; i++)
 		strlist_add(&r->touched, r->plan.rows[i].path);
@@ -133,7 +133,7 @@ static int patch_one(struct restore *r, const char *path, const struct wt_entry 
 	if (!err && new && new->kind != WT_DIR && new->st.size <= RESTORE_PATCH_MAX)
 		err = compose_read_new(&patch.new_data, r->compose, path, new);
 	if (!err)
-		err = r->opts->patch(&patch, r->opts->patch_payload);
+		err = r->opts->composed.patch(&patch, r->opts->composed.patch_payload);
 	strbuf_release(&patch.old_data);
 	strbuf_release(&patch.new_data);
 	return err;
@@ -159,7 +159,7 @@ int restore_compose_patches(struct restore *r)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < r->plan.nr && !err && r->opts->patch && r->compose; i++) {
+	for (size_t i = 0; i < r->plan.nr && !err && r->opts->composed.patch && r->compose; i++) {
 		const struct plan_action *action = &r->plan.actions[i];
 
 		if (action->kind == PLAN_RMDIR && (!action->current || action->current->dir->nr))
@@ -190,7 +190,7 @@ void restore_compose_say(struct restore_result *out, const struct restore *r)
 	const struct strlist *conflicts = &r->opts->target->conflicts;
 
 	out->composed = *r->opts->target->composed_for;
-	if (r->opts->abort || !conflicts->nr)
+	if (r->opts->step.abort || !conflicts->nr)
 		return;
 	out->incomplete = true;
 	out->conflicts = xcalloc(conflicts->nr, sizeof(*out->conflicts));

@@ -142,7 +142,7 @@ static int make_plan(struct restore *r)
 		.target = &target,
 		.current = &current,
 		.paths = &r->scope,
-		.made = r->opts->made,
+		.made = r->opts->step.made,
 		.no_delete = r->opts->no_delete,
 		.protect = protect,
 		.payload = r,
@@ -170,9 +170,9 @@ static int make_plan(struct restore *r)
 /* They are about to go, so the safety checkpoint needs their modes. */
 static void record_made(struct restore *r)
 {
-	for (size_t i = 0; r->opts->made && i < r->opts->made->nr; i++) {
+	for (size_t i = 0; r->opts->step.made && i < r->opts->step.made->nr; i++) {
 		const struct wt_entry *entry =
-			wt_find(r->job.current.scan->root, r->opts->made->items[i]);
+			wt_find(r->job.current.scan->root, r->opts->step.made->items[i]);
 
 		if (entry && entry->kind == WT_DIR)
 			entry->dir->outside = false;
@@ -198,7 +198,7 @@ static int reserve(struct restore *r)
 {
 	int err;
 
-	if (!r->opts->compose || !r->session->settings.max_size)
+	if (!r->opts->composed.make || !r->session->settings.max_size)
 		return 0;
 	err = worktree_state_read(&r->job.current, NULL);
 	if (!err)
@@ -222,7 +222,7 @@ static int scan_and_plan(struct restore *r, bool store)
 		err = store ? save_job_read(&r->job) : worktree_state_read(&r->job.current, NULL);
 	if (err && r->job.no_room)
 		err = ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
-	if (!err && r->opts->compose)
+	if (!err && r->opts->composed.make)
 		err = restore_compose(r);
 	return err ? err : make_plan(r);
 }
@@ -326,7 +326,7 @@ static int refuse_absent(const struct restore *r, const char *path)
 /* Only what was typed for this restore; remembered paths may have changed since. */
 static int check_paths_exist(struct restore *r)
 {
-	if (r->opts->kind != JOURNAL_RESTORE || r->opts->interrupted || r->opts->compose)
+	if (r->opts->kind != JOURNAL_RESTORE || r->opts->step.interrupted || r->opts->composed.make)
 		return 0;
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
 		const char *path = r->opts->paths->items[i];

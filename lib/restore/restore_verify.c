@@ -285,7 +285,7 @@ static bool is_touched_enough(const struct restore *r)
 	const struct scan *scan = r->job.current.scan;
 	struct wt_counts counts;
 
-	if (r->opts->verify_full || r->opts->interrupted || r->scope.nr || r->also.nr ||
+	if (r->opts->verify_full || r->opts->step.interrupted || r->scope.nr || r->also.nr ||
 	    scan->hinted || scan->mounts.nr || touches_rules(&r->plan))
 		return false;
 	wt_count(&counts, scan->root);

@@ -33,25 +33,25 @@ static int newest_of_scope(struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
 
-	if (opts->state_only)
+	if (opts->extras.alone)
 		return lookup_newest_state(&save->newest, save->store, &save->refs);
-	return opts->safety_for
-		       ? lookup_newest(&save->newest, save->store, &save->refs, opts->scope)
-		       : lookup_newest_meant(&save->newest, save->store, &save->refs, opts->scope);
+	return opts->safety.target
+		       ? lookup_newest(&save->newest, save->store, &save->refs, opts->scan.scope)
+		       : lookup_newest_meant(&save->newest, save->store, &save->refs, opts->scan.scope);
 }
 
 /* Who asks to save compares with "@"; a restore with whatever has the same files. */
 static int find_newest(struct save_job *save)
 {
 	const struct save_opts *opts = save->opts;
-	int err = opts->safety_for ? 0 : lookup_latest(&save->newest, save->store, &save->refs);
+	int err = opts->safety.target ? 0 : lookup_latest(&save->newest, save->store, &save->refs);
 
 	if (err)
 		return err;
-	save->newest_is_latest = opts->safety_for ||
-				 (save->newest.state_only == opts->state_only &&
-				  strlist_equal(&save->newest.scope, opts->scope));
-	if (!opts->safety_for && save->newest_is_latest)
+	save->newest_is_latest = opts->safety.target ||
+				 (save->newest.state_only == opts->extras.alone &&
+				  strlist_equal(&save->newest.scope, opts->scan.scope));
+	if (!opts->safety.target && save->newest_is_latest)
 		return 0;
 	record_release(&save->newest);
 	return newest_of_scope(save);
@@ -116,7 +116,7 @@ static json_t *read_counts(struct store *store)
 
 static json_t *name_counter(const struct save_opts *opts)
 {
-	char *key = xstrfmt("%" PRIu64 " %s", opts->every, opts->source);
+	char *key = xstrfmt("%" PRIu64 " %s", opts->cadence.every, opts->source);
 	json_t *text = json_text(key); /* any bytes, made UTF-8 */
 
 	free(key);
@@ -128,7 +128,7 @@ static uint64_t calls_before(json_t *counts, json_t *key, const struct save_opts
 {
 	json_int_t calls = json_integer_value(json_object_get(counts, json_string_value(key)));
 
-	return calls < 0 || (uint64_t)calls >= opts->every ? 0 : (uint64_t)calls;
+	return calls < 0 || (uint64_t)calls >= opts->cadence.every ? 0 : (uint64_t)calls;
 }
 
 int save_is_due(bool *due_out, struct store *store, const struct save_opts *opts,
@@ -137,7 +137,7 @@ int save_is_due(bool *due_out, struct store *store, const struct save_opts *opts
 	int64_t age = newest ? clock_now() - newest->created_at : 0;
 	uint64_t calls = 0;
 
-	if (opts->every) {
+	if (opts->cadence.every) {
 		json_t *counts = read_counts(store), *key = name_counter(opts);
 
 		calls = calls_before(counts, key, opts);
@@ -145,7 +145,7 @@ int save_is_due(bool *due_out, struct store *store, const struct save_opts *opts
 		json_decref(key);
 	}
 	/* A clock that went backwards makes ages negative; then the save is due. */
-	*due_out = !calls && !(opts->min_interval && newest && age >= 0 && age < opts->min_interval);
+	*due_out = !calls && !(opts->cadence.min_interval && newest && age >= 0 && age < opts->cadence.min_interval);
 	return 0;
 }
 
@@ -155,14 +155,14 @@ int save_count_call(struct store *store, const struct save_opts *opts, bool due)
 	uint64_t calls;
 	int err = 0;
 
-	if (!opts->every)
+	if (!opts->cadence.every)
 		return 0;
 	counts = read_counts(store);
 	key = name_counter(opts);
 	calls = calls_before(counts, key, opts);
 	if (calls || due) {
 		json_object_set_new(counts, json_string_value(key),
-				    json_integer((json_int_t)((calls + 1) % opts->every)));
+				    json_integer((json_int_t)((calls + 1) % opts->cadence.every)));
 		err = json_write_file(store->dirfd, COUNTS, json_incref(counts), 0600, FS_FAST);
 	}
 	json_decref(counts);
@@ -180,7 +180,7 @@ static bool same_text(const char *a, const char *b)
 /* A commit, another branch, or what is staged is another state, though no file differs. */
 static bool same_project(const struct save_job *save)
 {
-	return save->opts->state_only || gitsave_is_same(&save->git, &save->newest);
+	return save->opts->extras.alone || gitsave_is_same(&save->git, &save->newest);
 }
 
 /* The same goes for repositories within it. */
@@ -198,10 +198,10 @@ static bool newest_serves(const struct save_job *save)
 	/* At any time, and restore refuses it. */
 	if (record_expired(newest, clock_now()))
 		return false;
-	if (newest->pinned || opts->automatic || opts->safety_for)
+	if (newest->pinned || opts->automatic || opts->safety.target)
 		return true;
 	/* An automatic one thins out, and what somebody asked for must not. */
-	return !newest->automatic && (!newest->expiry || opts->expiry);
+	return !newest->automatic && (!newest->expiry || opts->kept.expiry);
 }
 
 /* What the command line asks for, apart from files. */
@@ -219,11 +219,11 @@ static bool request_is_new(const struct save_job *save)
 		return true;
 	if (opts->said && !opts->automatic && strcmp(opts->reason, save->newest.reason))
 		return true;
-	if (opts->pin && !save->newest.pinned)
+	if (opts->kept.pin && !save->newest.pinned)
 		return true;
-	if (opts->name && !same_text(opts->name, save->newest.name))
+	if (opts->kept.name && !same_text(opts->kept.name, save->newest.name))
 		return true;
-	return extras_are_new(&opts->extras, &save->meta, &save->newest_meta, opts->state_only);
+	return extras_are_new(&opts->extras, &save->meta, &save->newest_meta);
 }
 
 /* The same paths could not be captured, for the same reasons. */
@@ -256,7 +256,7 @@ static bool is_untouched(const struct save_job *save)
 
 static bool is_same_state(const struct save_job *save)
 {
-	if (save->opts->state_only)
+	if (save->opts->extras.alone)
 		return !request_is_new(save);
 	return !request_is_new(save) && same_nested(save) &&
 	       oid_equal(&save->current.scan->root->tree, &save->newest.tree) &&
@@ -280,7 +280,7 @@ static int make_room(struct save_job *save)
 	if (!save->session->settings.max_size ||
 	    !retain_lacks_room(save->session, save_room_needed(save)))
 		return 0;
-	err = save->opts->state_only ? 0 : worktree_state_read(&save->current, NULL);
+	err = save->opts->extras.alone ? 0 : worktree_state_read(&save->current, NULL);
 	if (err)
 		return err;
 	/* From here on each object is looked up, whatever is evicted. */
@@ -362,12 +362,12 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 	if (!err && (!job->listed || !job->refs.nr))
 		err = lost_note(job->store, &job->refs);
 	if (!err)
-		gitsave_look(&job->git, session, &job->refs, &job->notes, opts->until);
+		gitsave_look(&job->git, session, &job->refs, &job->notes, opts->scan.until);
 	if (!err)
 		err = load_newest(job);
 	/* Before anything is read. The newest may keep its name, if nothing changed since. */
-	if (!err && opts->name && !opts->move_name)
-		err = lookup_name_free(job->store, &job->refs, opts->name,
+	if (!err && opts->kept.name && !opts->kept.move_name)
+		err = lookup_name_free(job->store, &job->refs, opts->kept.name,
 				       job->have_newest ? &job->newest.commit : NULL);
 	return err;
 }
@@ -376,7 +376,7 @@ struct wt_dir *save_job_root(const struct save_job *job)
 {
 	static struct wt_dir nothing = { .path = "" };
 
-	return job->opts->state_only ? &nothing : job->current.scan->root;
+	return job->opts->extras.alone ? &nothing : job->current.scan->root;
 }
 
 static void look_at_nested(struct save_job *job, bool ask)
@@ -419,7 +419,7 @@ int save_job_read(struct save_job *job)
 	err = make_room(job);
 	if (!err) {
 		pack_set_limit(job->pack, job->room.limit);
-		err = job->opts->state_only ? 0 : worktree_state_read(&job->current, job->pack);
+		err = job->opts->extras.alone ? 0 : worktree_state_read(&job->current, job->pack);
 	}
 	if (!err)
 		err = extras_pack(&job->extras, job->pack);
@@ -427,7 +427,7 @@ int save_job_read(struct save_job *job)
 		return explain(job, err);
 	strbuf_reset(&job->meta.modes);
 	modes_encode(&job->meta.modes, save_job_root(job));
-	return job->opts->state_only ? 0 : worktree_state_check(&job->current);
+	return job->opts->extras.alone ? 0 : worktree_state_check(&job->current);
 }
 
 void save_job_write_cache(struct save_job *job, const struct oid *commit)
@@ -436,7 +436,7 @@ void save_job_write_cache(struct save_job *job, const struct oid *commit)
 	enum { READ_AGAIN_MAX = 200 };
 
 	if (job->current.scan &&
-	    (!job->opts->cache_later || job->current.read.files > READ_AGAIN_MAX))
+	    (!job->opts->safety.cache_later || job->current.read.files > READ_AGAIN_MAX))
 		worktree_state_write_cache(&job->current, commit);
 }
 
@@ -512,26 +512,18 @@ static int scan_all(struct save_job *job, struct worktree_state_opts *how)
 static int take_checkpoint(struct save_result *out, struct save_job *job)
 {
 	const struct save_opts *opts = job->opts;
-	struct worktree_state_opts how = {
-		.scope = opts->scope,
-		.include_ignored = opts->include_ignored,
-		.include_sensitive = opts->include_sensitive,
-		.include_worktrees = opts->include_worktrees,
-		.no_defaults = opts->no_defaults,
-		.want_left_out = opts->choose != NULL,
-		.until = opts->until,
-		.no_limit = opts->force,
-		.progress = opts->progress,
-	};
+	struct worktree_state_opts how = opts->scan;
 	int err = extras_take(&job->extras, &job->meta, &job->notes, job->session, &opts->extras);
 
-	if (!err && !opts->state_only)
+	how.want_left_out = opts->choose != NULL;
+	how.no_limit = opts->force;
+	if (!err && !opts->extras.alone)
 		err = scan_all(job, &how);
-	if (!err && !opts->state_only)
-		err = worktree_state_refuse_secrets(&job->current, opts->scope);
+	if (!err && !opts->extras.alone)
+		err = worktree_state_refuse_secrets(&job->current, opts->scan.scope);
 	if (err)
 		return err;
-	if (opts->state_only) {
+	if (opts->extras.alone) {
 		if (is_same_state(job))
 			return answer_newest(out, job, SAVE_UNCHANGED);
 		err = save_job_read(job);

@@ -29,6 +29,27 @@ struct session;
  * Nothing is written at all if nothing changed since the newest checkpoint of
  * the same scope. Captures and state files come first, before the scan.
  */
+/** How long it stays, and what it is called. */
+struct save_kept {
+	int64_t expiry; /**< 0: never */
+	bool pin;
+	const char *name; /**< to give to it, a valid one; NULL: none */
+	bool move_name;	  /**< even if another one has it */
+};
+
+/** Whether it is due at all. */
+struct save_cadence {
+	uint64_t every;	      /**< 0: not asked for */
+	int64_t min_interval; /**< seconds, 0: not asked for */
+};
+
+/** A restore saves the state before it touches anything. */
+struct save_safety {
+	const char *target; /**< the id to be restored. NULL: this is no such save */
+	bool cache_later;   /**< the caller writes the stat cache soon; write it here only after long
+			     * reading */
+};
+
 struct save_opts {
 	const char *reason;
 	const char *source;
@@ -37,30 +58,17 @@ struct save_opts {
 	const struct ckpt_agent *agent; /**< labels; never a reason to save. NULL: none */
 	struct turn_event *turn; /**< with `agent`: the event that it is taken for. NULL: none */
 	int64_t step;   /**< -1: none */
-	int64_t expiry; /**< 0: never */
-	bool pin;
-	const char *name; /**< to give to it, a valid one; NULL: none */
-	bool move_name;	  /**< even if another one has it */
-	bool automatic;  /**< taken unasked, so its reason alone is not worth a checkpoint */
-	bool said;       /**< the reason was given, not made up: words that are new are kept */
-	/** By a restore before it touches anything: the id to be restored. NULL: no such one. */
-	const char *safety_for;
+	bool automatic; /**< taken unasked, so its reason alone is not worth a checkpoint */
+	bool said;      /**< the reason was given, not made up: words that are new are kept */
+	struct save_kept kept;
+	struct save_cadence cadence;
+	struct save_safety safety;
 	struct extras_opts extras;
-	bool state_only;       /**< no files, and no automatic captures */
-	uint64_t every;       /**< 0: not asked for */
-	int64_t min_interval; /**< seconds, 0: not asked for */
+	/** Which files: `scope` (NULL: all), what is included, `until` when, `progress`. */
+	struct worktree_state_opts scan;
 	bool allow_empty;
-	bool include_ignored;
-	bool include_sensitive;
-	bool include_worktrees; /**< also other worktrees of the same repository */
-	bool no_defaults; /**< ignore the patterns with which a new store starts */
-	bool force;
-	double until; /**< clock_monotonic(): give up early if it cannot be done by then; 0: no deadline */
-	bool cache_later; /**< the caller writes the stat cache soon; write it here only after long
-			   * reading */
-	const struct strlist *keep;  /**< ids that retention must spare, or NULL */
-	const struct strlist *scope; /**< sorted paths below the root; empty: all */
-	progress_fn progress;
+	bool force; /**< any place, however many files */
+	const struct strlist *keep; /**< ids that retention must spare, or NULL */
 	/**
 	 * Gets what the rules left out (scan->left_out): adds the paths to save
 	 * nevertheless, each with everything below it. NULL: none.
@@ -92,7 +100,7 @@ struct save_result {
 	double seconds;
 	char *evicted; /**< "<id> (<why>)" of what it pushed out and somebody had asked for; or NULL */
 	bool no_room; /**< it failed because it does not fit into maxSize */
-	bool late;    /**< it failed because of `until`; what was read is kept for the next save */
+	bool late;    /**< it failed because of `scan.until`; what was read is kept for the next save */
 	unsigned percent; /**< `late`: how much was read */
 };
 
@@ -141,7 +149,7 @@ struct save_job {
 /** Lock the store, find the newest checkpoint. */
 int save_job_begin(struct save_job *job, struct session *session, const struct save_opts *opts);
 
-/** The tree of files: of the scan, or with `state_only` an empty one. */
+/** The tree of files: of the scan, or without files an empty one. */
 struct wt_dir *save_job_root(const struct save_job *job);
 
 /** Write the stat cache, if that is worth it: the worktree is `commit`. */

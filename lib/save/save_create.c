@@ -91,7 +91,7 @@ static void count_lines(struct ckpt_record *record, const struct save_job *save,
 	uint64_t left = MOST_BYTES;
 
 	/* Nobody looks at what a restore is about to overwrite as closely as at its speed. */
-	if (save->opts->safety_for || changes->nr > MOST_FILES)
+	if (save->opts->safety.target || changes->nr > MOST_FILES)
 		return;
 	for (size_t i = 0; i < changes->nr; i++)
 		if (!add_change(&lines, &left, save, &changes->items[i]))
@@ -118,7 +118,7 @@ static int count_changes(struct ckpt_record *record, struct save_job *save)
 	struct modes modes;
 	int err;
 
-	if (!save->have_newest || save->opts->state_only) {
+	if (!save->have_newest || save->opts->extras.alone) {
 		record->changed = all_files(save);
 		return 0;
 	}
@@ -151,7 +151,7 @@ static int count_changes(struct ckpt_record *record, struct save_job *save)
 /* What is more special than files. */
 static void set_type(struct ckpt_record *record, const struct save_job *save)
 {
-	const char *type = save->opts->state_only ? "state_snapshot" : NULL;
+	const char *type = save->opts->extras.alone ? "state_snapshot" : NULL;
 
 	for (size_t i = 0; i < record->captures.nr; i++)
 		if (!strcmp(record->captures.items[i].type, CAPTURE_DATABASE))
@@ -173,7 +173,7 @@ static void set_extras(struct ckpt_record *record, const struct save_job *save)
 		record_captures_add(&record->captures, meta->captures.items[i].name,
 				    meta->captures.items[i].type, meta->captures.items[i].size,
 				    &meta->captures.items[i].oid);
-	record->state_only = save->opts->state_only;
+	record->state_only = save->opts->extras.alone;
 }
 
 /* Imported ones have the times of another clock: what was taken here is not dated by them. */
@@ -217,14 +217,14 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	if (opts->agent)
 		record_agent_copy(&record->agent, opts->agent);
 	record->step = opts->step;
-	record->expiry = opts->expiry;
-	record->automatic = opts->automatic || opts->safety_for;
-	record->safety = opts->safety_for != NULL;
-	if (opts->safety_for)
-		snprintf(record->safety_for, sizeof(record->safety_for), "%s", opts->safety_for);
-	record->include_ignored = opts->include_ignored;
-	record->include_sensitive = opts->include_sensitive;
-	strlist_extend(&record->scope, opts->scope);
+	record->expiry = opts->kept.expiry;
+	record->automatic = opts->automatic || opts->safety.target;
+	record->safety = opts->safety.target != NULL;
+	if (opts->safety.target)
+		snprintf(record->safety_for, sizeof(record->safety_for), "%s", opts->safety.target);
+	record->include_ignored = opts->scan.include_ignored;
+	record->include_sensitive = opts->scan.include_sensitive;
+	strlist_extend(&record->scope, opts->scan.scope);
 	set_extras(record, save);
 	if (*save->state_hash)
 		memcpy(record->state_hash, save->state_hash, sizeof(save->state_hash));
@@ -304,23 +304,23 @@ static int take_back_refs(struct save_job *save, const struct ckpt_record *recor
 static int make_refs(struct save_job *save, struct ckpt_record *record)
 {
 	const struct save_opts *opts = save->opts;
-	int err = opts->pin ? keepers_add(save->store, KEEPER_PIN, record->id, &record->commit) : 0;
+	int err = opts->kept.pin ? keepers_add(save->store, KEEPER_PIN, record->id, &record->commit) : 0;
 
 	if (!err)
 		err = refs_create(save->store, record->id, &record->commit);
-	if (!err && opts->name)
-		err = keepers_set_name(save->store, opts->name, &record->commit);
+	if (!err && opts->kept.name)
+		err = keepers_set_name(save->store, opts->kept.name, &record->commit);
 	if (err)
 		return take_back_refs(save, record, err);
-	record->name = opts->name ? xstrdup(opts->name) : NULL;
-	record->pinned = opts->pin || opts->name;
+	record->name = opts->kept.name ? xstrdup(opts->kept.name) : NULL;
+	record->pinned = opts->kept.pin || opts->kept.name;
 	return 0;
 }
 
 int save_create(struct save_result *out, struct save_job *save)
 {
-	int err = save->opts->name && !save->opts->move_name
-			  ? lookup_name_free(save->store, &save->refs, save->opts->name, NULL)
+	int err = save->opts->kept.name && !save->opts->kept.move_name
+			  ? lookup_name_free(save->store, &save->refs, save->opts->kept.name, NULL)
 			  : 0;
 
 	/* First: what it cannot copy is among the record's warnings. */
@@ -329,7 +329,7 @@ int save_create(struct save_result *out, struct save_job *save)
 				    save->have_newest ? &save->newest : NULL, save->pack);
 	if (!err)
 		err = fill_record(&out->record, save);
-	if (!err && save->opts->state_only)
+	if (!err && save->opts->extras.alone)
 		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
 	if (!err)
 		err = record_write(&out->record, &save->meta, save->pack);
@@ -339,7 +339,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	 */
 	if (!err)
 		err = ckpt_error_lack();
-	if (!err && !save->opts->state_only)
+	if (!err && !save->opts->extras.alone)
 		err = worktree_state_check(&save->current);
 	if (!err)
 		err = pack_commit(save->pack, &out->new_bytes);

@@ -455,7 +455,7 @@ static int find_choices(struct hunk_choice *out, struct session *session,
 
 	look.dry_run = true;
 	look.confirm = NULL;
-	look.patch = NULL;
+	look.composed.patch = NULL;
 	look.choices = &out->choices;
 	err = restore_checkpoint(&preview, session, &look);
 	progress_clear();

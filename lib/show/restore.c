@@ -341,11 +341,11 @@ int show_restore_report(const struct restore_result *result, const struct ckpt_r
 static const char *find_way_back(const struct restore_opts *opts,
 				 const struct restore_result *result)
 {
-	if (opts->abort)
+	if (opts->step.abort)
 		return NULL;
 	if (opts->kind == JOURNAL_UNDO)
 		return "git checkpoint redo";
-	return opts->interrupted || opts->kind == JOURNAL_REDO ? SHOW_RESTORE_UNDO
+	return opts->step.interrupted || opts->kind == JOURNAL_REDO ? SHOW_RESTORE_UNDO
 							       : show_restore_way_back(result);
 }
 
@@ -378,10 +378,10 @@ static int do_and_report(struct session *session, const struct restore_opts *opt
 	flow_restored(session, &result);
 	restore_own_check(&result, session, how->verify_command);
 	/* A patch may be long. */
-	if (opts->dry_run && opts->patch && !opt_common.json && !opt_common.quiet)
+	if (opts->dry_run && opts->composed.patch && !opt_common.json && !opt_common.quiet)
 		pager_start(session->gitconfig);
 	back = name_way_back(opts, &result);
-	err = show_restore_report(&result, opts->target, opts->interrupted, back);
+	err = show_restore_report(&result, opts->target, opts->step.interrupted, back);
 	free(back);
 	restore_result_release(&result);
 	return err;
@@ -394,9 +394,9 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts,
 	struct hunk_choice hunking;
 	int err = hunk_choose(&hunking, session, opts, how->yes);
 
-	opts->compose = choose_compose;
-	opts->compose_payload = &hunking.chosen;
-	opts->also = &hunking.choices.also;
+	opts->composed.make = choose_compose;
+	opts->composed.payload = &hunking.chosen;
+	opts->composed.also = &hunking.choices.also;
 	opts->no_delete = false;
 	if (!err && !hunk_says_nothing(&hunking))
 		err = do_and_report(session, opts, how);
@@ -411,7 +411,7 @@ int show_restore_carry_out(struct session *session, struct restore_opts *opts,
 	opts->kept = agents_kept();
 	if (how->by_hunks)
 		return carry_out_hunks(session, opts, how);
-	if (!how->yes && !opts->interrupted && !opts->dry_run) {
+	if (!how->yes && !opts->step.interrupted && !opts->dry_run) {
 		opts->confirm = show_restore_confirm;
 		opts->payload = (void *)opts->target;
 	}

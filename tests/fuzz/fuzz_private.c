@@ -15,7 +15,7 @@
 
 static void try_cadence(struct store *store)
 {
-	struct save_opts opts = { .source = "s", .every = 3 };
+	struct save_opts opts = { .source = "s", .cadence.every = 3 };
 	bool due = false;
 
 	FUZZ_CHECK(!save_is_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
