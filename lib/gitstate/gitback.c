@@ -85,7 +85,7 @@ int gitback_sort_out(struct strlist *blobs, struct strlist *missing, struct stor
 	return err;
 }
 
-static int sort_out_blobs(struct gitback *back, struct gitback_facts *facts)
+static int sort_out_blobs(struct gitback *back, struct gitplan_facts *facts)
 {
 	struct store *store = back->session->store;
 	int err = gitback_sort_out(&back->blobs, &facts->missing, store, &back->goal);
@@ -182,7 +182,7 @@ static void say_commands(struct strlist *out, const struct gitback *back)
 int gitback_plan(struct gitback_told *out, struct gitback *back)
 {
 	const struct repo *repo = back->session->repo;
-	struct gitback_facts facts = { 0 };
+	struct gitplan_facts facts = { 0 };
 	int err;
 
 	out->what = back->opts.what;
@@ -211,17 +211,17 @@ int gitback_plan(struct gitback_told *out, struct gitback *back)
 	if (!err)
 		err = sort_out_blobs(back, &facts);
 	if (!err)
-		err = gitplan_check(&back->plan, &back->now, &back->goal.state, &facts.facts,
+		err = gitplan_check(&back->plan, &back->now, &back->goal.state, &facts,
 				    &back->how, back->target->id);
 	if (!err) {
-		gitplan_say(&out->says, &back->plan, &back->now, &back->goal.state, &facts.facts);
+		gitplan_say(&out->says, &back->plan, &back->now, &back->goal.state, &facts);
 		say_commands(&out->says, back);
 		describe_side(&out->from, &back->now);
 		describe_side(&out->to,
 			      back->opts.what == JOURNAL_GIT ? &back->goal.state : &back->now);
 		gitstate_count(&out->to.index, &back->goal.state);
 	}
-	gitback_facts_release(&facts);
+	gitplan_facts_release(&facts);
 	return err;
 }
 

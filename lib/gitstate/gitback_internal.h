@@ -4,21 +4,12 @@
 
 #include "gitstate/gitback.h"
 
-/** What gitplan needs to know, read from the repository; owns what it points at. */
-struct gitback_facts {
-	struct gitplan_facts facts;
-	char *lock, *elsewhere, *elsewhere_ref, *alias, *alias_of;
-	struct strlist gone, missing;
-	unsigned *leaving, *coming;
-	bool *logged;
-};
-
 /**
  * Look. Objects of the index that the repository lacks are in `missing`; the caller takes out
  * those that the checkpoint has. Refs of an operation whose objects are gone, and which it can do
  * without, are taken out of the plan.
  */
-int gitback_look(struct gitback_facts *out, struct gitplan *plan, const struct repo *repo,
+int gitback_look(struct gitplan_facts *out, struct gitplan *plan, const struct repo *repo,
 		     const struct gitstate *now, const struct gitstate *goal, bool whole);
 /**
  * Based on another commit, the same entries mean another index, and others perhaps the same:
@@ -26,6 +17,5 @@ int gitback_look(struct gitback_facts *out, struct gitplan *plan, const struct r
  */
 int gitback_compare_index(bool *tree_gone_out, struct gitplan *plan, const struct repo *repo,
 			      const struct gitstate *goal);
-void gitback_facts_release(struct gitback_facts *facts);
 
 #endif

@@ -81,7 +81,7 @@ static void list_wanted(struct strlist *out, const struct gitplan *plan,
 	add_needed(out, goal);
 }
 
-static int look_at_commits(struct gitback_facts *out, struct gitplan *plan,
+static int look_at_commits(struct gitplan_facts *out, struct gitplan *plan,
 			   const struct repo *repo, const struct gitstate *goal)
 {
 	struct strlist wanted = STRLIST_INIT, lost = STRLIST_INIT;
@@ -158,7 +158,7 @@ static bool holds(const char *gitdir, const char *ref)
 }
 
 /* The directories of all other worktrees of the repository, then what git calls them. */
-static void find_holder(struct gitback_facts *out, const struct repo *repo, const char *ref)
+static void find_holder(struct gitplan_facts *out, const struct repo *repo, const char *ref)
 {
 	struct strlist others = STRLIST_INIT;
 
@@ -181,7 +181,7 @@ static void find_holder(struct gitback_facts *out, const struct repo *repo, cons
  * "worktree <path>", some lines, "branch <ref>" if there is one, and a blank line. The first is the
  * main one, whose path may not be that of its files: for a submodule it is the git directory.
  */
-static void find_checkout(struct gitback_facts *out, const struct repo *repo,
+static void find_checkout(struct gitplan_facts *out, const struct repo *repo,
 			  const char *listing, const char *ref)
 {
 	bool is_main = !strcmp(repo->gitdir, repo->commondir);
@@ -208,7 +208,7 @@ static void find_checkout(struct gitback_facts *out, const struct repo *repo,
 	}
 }
 
-static int look_elsewhere(struct gitback_facts *out, const struct gitplan *plan,
+static int look_elsewhere(struct gitplan_facts *out, const struct gitplan *plan,
 			  const struct repo *repo, const struct gitstate *goal)
 {
 	const char *const args[] = { "worktree", "list", "--porcelain", NULL };
@@ -235,7 +235,7 @@ static int look_elsewhere(struct gitback_facts *out, const struct gitplan *plan,
 /* --- names of names --- */
 
 /* Moving it would make a branch of its own of it, and undo could not tell what it was. */
-static void find_alias(struct gitback_facts *out, const struct gitplan *plan,
+static void find_alias(struct gitplan_facts *out, const struct gitplan *plan,
 		       const struct repo *repo)
 {
 	for (size_t i = 0; i < plan->branches_nr && !out->alias; i++) {
@@ -318,7 +318,7 @@ static void look_at_lone(struct gitplan_facts *out, const struct repo *repo,
 	strbuf_release(&answer);
 }
 
-static void look_at_moves(struct gitback_facts *out, const struct gitplan *plan,
+static void look_at_moves(struct gitplan_facts *out, const struct gitplan *plan,
 			  const struct repo *repo, const struct gitstate *now)
 {
 	size_t nr = plan->branches_nr ? plan->branches_nr : 1;
@@ -336,13 +336,13 @@ static void look_at_moves(struct gitback_facts *out, const struct gitplan *plan,
 	}
 }
 
-int gitback_look(struct gitback_facts *out, struct gitplan *plan, const struct repo *repo,
+int gitback_look(struct gitplan_facts *out, struct gitplan *plan, const struct repo *repo,
 		     const struct gitstate *now, const struct gitstate *goal, bool whole)
 {
 	int err = whole ? look_at_commits(out, plan, repo, goal) : 0;
 
 	if (!err)
-		err = gitback_compare_index(&out->facts.tree_gone, plan, repo, goal);
+		err = gitback_compare_index(&out->tree_gone, plan, repo, goal);
 	if (!err && plan->index)
 		err = gitback_find_missing(&out->missing, repo, goal);
 	if (!err && whole)
@@ -355,32 +355,8 @@ int gitback_look(struct gitback_facts *out, struct gitplan *plan, const struct r
 	if (!err)
 		look_at_moves(out, plan, repo, now);
 	if (!err && plan->head && !now->ref && now->head)
-		look_at_lone(&out->facts, repo, now, goal);
-	out->facts.lock = out->lock;
-	out->facts.elsewhere = out->elsewhere;
-	out->facts.elsewhere_ref = out->elsewhere_ref;
-	out->facts.alias = out->alias;
-	out->facts.alias_of = out->alias_of;
-	out->facts.gone = &out->gone;
-	out->facts.missing = &out->missing;
-	out->facts.leaving = out->leaving;
-	out->facts.coming = out->coming;
-	out->facts.logged = out->logged;
-	gitstate_count(&out->facts.now, now);
-	gitstate_count(&out->facts.goal, goal);
+		look_at_lone(out, repo, now, goal);
+	gitstate_count(&out->now, now);
+	gitstate_count(&out->goal, goal);
 	return err;
-}
-
-void gitback_facts_release(struct gitback_facts *facts)
-{
-	free(facts->lock);
-	free(facts->elsewhere);
-	free(facts->elsewhere_ref);
-	free(facts->alias);
-	free(facts->alias_of);
-	strlist_release(&facts->gone);
-	strlist_release(&facts->missing);
-	free(facts->leaving);
-	free(facts->coming);
-	free(facts->logged);
 }

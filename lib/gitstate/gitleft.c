@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "gitstate/gitback_internal.h"
+#include "gitstate/gitstate_internal.h"
 #include "session/session.h"
 
 /* No list of branches or stashes is longer. */
@@ -20,11 +21,6 @@ struct subject {
 	char *in;  /* "in 'lib': ", or "" */
 	char *git; /* how a command line for it begins, with -C if it is below */
 };
-
-static bool differ(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) != 0 : a != b;
-}
 
 __attribute__((format(printf, 2, 3))) static void say(const struct subject *subject,
 						      const char *fmt, ...)
@@ -55,23 +51,23 @@ static void add_command(const struct subject *subject, const char *command, cons
 
 static bool has_head_changed(const struct repo_state *then, const struct repo_state *now)
 {
-	return differ(then->head, now->head) || differ(then->branch, now->branch) ||
-	       differ(then->operation, now->operation);
+	return gitstate_differ(then->head, now->head) || gitstate_differ(then->branch, now->branch) ||
+	       gitstate_differ(then->operation, now->operation);
 }
 
 static void say_head(const struct subject *subject, const struct repo_state *then,
 		     const struct repo_state *now)
 {
-	if (then->head && now->head && differ(then->head, now->head))
+	if (then->head && now->head && gitstate_differ(then->head, now->head))
 		say(subject, "HEAD moved since the checkpoint: %s -> %s", then->head, now->head);
-	if (now->operation && differ(then->operation, now->operation))
+	if (now->operation && gitstate_differ(then->operation, now->operation))
 		say(subject, "a %s is in progress, which was not at the checkpoint",
 		    now->operation);
 	else if (then->operation && !now->operation)
 		say(subject, "a %s was in progress", then->operation);
-	if (then->branch && differ(then->branch, now->branch))
+	if (then->branch && gitstate_differ(then->branch, now->branch))
 		say(subject, "the branch was '%s'", then->branch);
-	else if (differ(then->branch, now->branch))
+	else if (gitstate_differ(then->branch, now->branch))
 		say(subject, "no branch was checked out");
 }
 
@@ -85,9 +81,9 @@ static void add_recipe(const struct subject *subject, const struct repo_state *t
 	const char *branch = then->branch && strncmp(then->branch, "refs/", 5) ? then->branch : NULL;
 	struct strbuf name = STRBUF_INIT;
 
-	if (!then->head || (now->operation && !differ(then->operation, now->operation)) ||
-	    (!now->operation && !differ(then->head, now->head) &&
-	     !differ(then->branch, now->branch)))
+	if (!then->head || (now->operation && !gitstate_differ(then->operation, now->operation)) ||
+	    (!now->operation && !gitstate_differ(then->head, now->head) &&
+	     !gitstate_differ(then->branch, now->branch)))
 		return;
 	if (branch)
 		say(subject, "to go back to branch '%s' at %.*s: the files stay, the index becomes "
@@ -118,7 +114,7 @@ static void add_recipe(const struct subject *subject, const struct repo_state *t
 static bool comes_with_head(const struct gitstate *goal, const char *name)
 {
 	char *rebased = gitplan_rebased(goal);
-	bool comes = !differ(name, goal->ref) || !differ(name, rebased);
+	bool comes = !gitstate_differ(name, goal->ref) || !gitstate_differ(name, rebased);
 
 	free(rebased);
 	return comes;
@@ -167,7 +163,7 @@ static void tell_others(const struct subject *subject, const struct gitstate *no
 		const struct gitstate_ref *then = &goal->branches[i];
 		const char *at = gitplan_branch(now, then->name);
 
-		if (differ(at, then->oid) && !comes_with_head(goal, then->name) &&
+		if (gitstate_differ(at, then->oid) && !comes_with_head(goal, then->name) &&
 		    told++ < TOLD_MAX)
 			tell_branch(subject, then, at);
 	}

@@ -8,11 +8,6 @@ enum { SHORT_ID = 7 };
 
 #define ARROW "\xe2\x86\x92"
 
-static bool differ(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) != 0 : a != b;
-}
-
 void gitplan_release(struct gitplan *plan)
 {
 	gitwrite_refs_release(&plan->refs);
@@ -20,6 +15,20 @@ void gitplan_release(struct gitplan *plan)
 	free(plan->config_branch);
 	free(plan->moved);
 	memset(plan, 0, sizeof(*plan));
+}
+
+void gitplan_facts_release(struct gitplan_facts *facts)
+{
+	free(facts->lock);
+	free(facts->elsewhere);
+	free(facts->elsewhere_ref);
+	free(facts->alias);
+	free(facts->alias_of);
+	strlist_release(&facts->gone);
+	strlist_release(&facts->missing);
+	free(facts->leaving);
+	free(facts->coming);
+	free(facts->logged);
 }
 
 bool gitplan_is_empty(const struct gitplan *plan)
@@ -41,7 +50,7 @@ const char *gitplan_branch(const struct gitstate *state, const char *ref)
 	const char *oid = find_ref(state->branches, state->branches_nr, ref);
 
 	/* HEAD may be on a ref that is not a branch. */
-	return oid || differ(state->ref, ref) ? oid : state->head;
+	return oid || gitstate_differ(state->ref, ref) ? oid : state->head;
 }
 
 char *gitplan_rebased(const struct gitstate *state)
@@ -74,7 +83,7 @@ static void move_branch(struct gitplan *out, const struct gitstate *now, const c
 {
 	const char *at = gitplan_branch(now, ref);
 
-	if (differ(at, to))
+	if (gitstate_differ(at, to))
 		gitwrite_refs_add(&out->refs, ref, at, to);
 }
 
@@ -90,7 +99,7 @@ static void move_to_goal(struct gitplan *out, const struct gitstate *now,
 
 	if (goal->ref)
 		move_branch(out, now, goal->ref, goal->head);
-	if (rebased && differ(rebased, goal->ref) && gitplan_branch(goal, rebased))
+	if (rebased && gitstate_differ(rebased, goal->ref) && gitplan_branch(goal, rebased))
 		move_branch(out, now, rebased, gitplan_branch(goal, rebased));
 	/* A branch that was deleted lost its configuration, too. */
 	if (named && !gitplan_branch(now, named) && gitplan_branch(goal, named))
@@ -109,9 +118,9 @@ static void move_remembered(struct gitplan *out, const struct gitstate *now,
 
 		if (opts->config && !from != !to)
 			note_config(out, ref->name, opts->config, !to);
-		if (!differ(at, to))
+		if (!gitstate_differ(at, to))
 			continue;
-		if (differ(at, from)) {
+		if (gitstate_differ(at, from)) {
 			if (!out->moved)
 				out->moved = xstrdup(ref->name);
 			continue;
@@ -138,14 +147,14 @@ static void move_private(struct gitplan *out, const struct gitstate *now,
 		const char *name = now->private_refs[i].name, *at = now->private_refs[i].oid;
 		const char *to = find_ref(goal->private_refs, goal->private_refs_nr, name);
 
-		if (differ(at, to) && gitwrite_is_operation_ref(name) && !stays(name, goal, opts))
+		if (gitstate_differ(at, to) && gitstate_is_operation_ref(name) && !stays(name, goal, opts))
 			gitwrite_refs_add(&out->refs, name, at, to);
 	}
 	for (size_t i = 0; i < goal->private_refs_nr; i++) {
 		const char *name = goal->private_refs[i].name;
 
 		if (!find_ref(now->private_refs, now->private_refs_nr, name) &&
-		    gitwrite_is_operation_ref(name) && !stays(name, goal, opts))
+		    gitstate_is_operation_ref(name) && !stays(name, goal, opts))
 			gitwrite_refs_add(&out->refs, name, NULL, goal->private_refs[i].oid);
 	}
 }
@@ -167,7 +176,7 @@ static bool same_files(const struct gitstate *a, const struct gitstate *b)
 /* Against different trees the same entries mean different things. */
 static bool same_index(const struct gitstate *a, const struct gitstate *b)
 {
-	return !differ(a->head_tree, b->head_tree) && gitstate_same_entries(a, b);
+	return !gitstate_differ(a->head_tree, b->head_tree) && gitstate_same_entries(a, b);
 }
 
 void gitplan_decide(struct gitplan *out, const struct gitstate *now, const struct gitstate *goal,
@@ -183,7 +192,7 @@ void gitplan_decide(struct gitplan *out, const struct gitstate *now, const struc
 		move_to_goal(out, now, goal);
 	out->branches_nr = out->refs.nr;
 	move_private(out, now, goal, opts);
-	out->head = differ(now->ref, goal->ref) || (!goal->ref && differ(now->head, goal->head));
+	out->head = gitstate_differ(now->ref, goal->ref) || (!goal->ref && gitstate_differ(now->head, goal->head));
 	out->operation = !same_files(now, goal);
 }
 
@@ -341,9 +350,9 @@ static void say_operation(struct strlist *out, const struct gitstate *now,
 
 	if (goal->total)
 		snprintf(progress, sizeof(progress), " %u/%u", goal->step, goal->total);
-	if (now->operation && differ(now->operation, goal->operation))
+	if (now->operation && gitstate_differ(now->operation, goal->operation))
 		strlist_addf(out, "%s in progress: will be abandoned", now->operation);
-	if (goal->operation && !differ(now->operation, goal->operation))
+	if (goal->operation && !gitstate_differ(now->operation, goal->operation))
 		strlist_addf(out, "%s in progress: goes back to where it was%s%s", goal->operation,
 			     *progress ? "," : "", progress);
 	else if (goal->operation)
@@ -400,7 +409,7 @@ static int refuse_foreign(const char *commit, const char *machine, bool index, c
 static int refuse_gone(const char *commit, const struct gitplan_facts *facts,
 		       const struct gitplan_opts *opts, const char *id)
 {
-	bool index = !facts->tree_gone && !facts->missing->nr;
+	bool index = !facts->tree_gone && !facts->missing.nr;
 
 	if (opts->machine)
 		return refuse_foreign(commit, opts->machine, index, id);
@@ -414,8 +423,8 @@ static int refuse_gone(const char *commit, const struct gitplan_facts *facts,
 static int check_objects(const struct gitstate *goal, const struct gitplan_facts *facts,
 			 const struct gitplan_opts *opts, const char *id)
 {
-	if (facts->gone->nr)
-		return refuse_gone(facts->gone->items[0], facts, opts, id);
+	if (facts->gone.nr)
+		return refuse_gone(facts->gone.items[0], facts, opts, id);
 	if (facts->tree_gone && opts->machine && goal->head)
 		return refuse_foreign(goal->head, opts->machine, false, id);
 	if (facts->tree_gone)
@@ -425,12 +434,12 @@ static int check_objects(const struct gitstate *goal, const struct gitplan_facts
 			"longer in the repository; 'git checkpoint restore %s' brings back "
 			"the files",
 			goal->head_tree, goal->head ? goal->head : "of the checkpoint", id);
-	if (facts->missing->nr)
+	if (facts->missing.nr)
 		return ckpt_error_set(
 			CKPT_EREFUSED,
 			"object '%s', which the index had, is neither in the checkpoint nor in "
 			"the repository; 'git checkpoint restore %s' brings back the files",
-			facts->missing->items[0], id);
+			facts->missing.items[0], id);
 	return 0;
 }
 

@@ -46,20 +46,22 @@ bool gitplan_is_empty(const struct gitplan *plan);
 
 /** What the repository says about a plan; arrays are parallel to the branches of the plan. */
 struct gitplan_facts {
-	const char *lock;      /**< a lock file that exists, or NULL */
-	const char *elsewhere; /**< a worktree in which `elsewhere_ref` is checked out, or NULL */
-	const char *elsewhere_ref;
-	const char *alias; /**< a branch of the plan that is only another name, of `alias_of` */
-	const char *alias_of;
-	const struct strlist *gone;	  /**< commits that the repository lacks */
-	const struct strlist *missing;	  /**< objects of the index that nobody has */
-	bool tree_gone;			  /**< the tree that the index is to differ from is gone */
-	const unsigned *leaving, *coming; /**< commits that leave the branch, or come back to it */
-	const bool *logged;		  /**< its reflog has, or will have, the old commit */
+	char *lock;	 /**< a lock file that exists, or NULL */
+	char *elsewhere; /**< a worktree in which `elsewhere_ref` is checked out, or NULL */
+	char *elsewhere_ref;
+	char *alias; /**< a branch of the plan that is only another name, of `alias_of` */
+	char *alias_of;
+	struct strlist gone;	   /**< commits that the repository lacks */
+	struct strlist missing;	   /**< objects of the index that nobody has */
+	bool tree_gone;		   /**< the tree that the index is to differ from is gone */
+	unsigned *leaving, *coming; /**< commits that leave the branch, or come back to it */
+	bool *logged;		   /**< its reflog has, or will have, the old commit */
 	unsigned lone;	  /**< commits that only a HEAD without a branch has, which leaves them */
 	bool lone_logged; /**< its reflog has them */
 	struct gitindex_counts now, goal; /**< of the two indexes */
 };
+
+void gitplan_facts_release(struct gitplan_facts *facts);
 
 /** The commands that a rebase runs when it is continued, in their order. */
 void gitplan_commands(struct strlist *out, const struct gitstate *goal);

@@ -128,6 +128,10 @@ void gitstate_release(struct gitstate *state);
  */
 int gitstate_check(const struct gitstate *state);
 
+/** Whether a file, or a ref, of this name belongs to an operation: nothing else is written or removed. */
+bool gitstate_is_operation_file(const char *path);
+bool gitstate_is_operation_ref(const char *name);
+
 void gitstate_count(struct gitindex_counts *out, const struct gitstate *state);
 
 /** Append an element with copies of what is given, to build a state; the caller keeps the order. */

@@ -2,6 +2,7 @@
 #include "gitstate/gitsave.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -200,17 +201,13 @@ void gitsave_undo_autostash(struct gitsave *save)
 	save->known = false;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 bool gitsave_is_same(const struct gitsave *save, const struct ckpt_record *record)
 {
 	const struct repo_state *now = &save->project;
 
-	return same_text(now->head, record->head) && same_text(now->branch, record->branch) &&
-	       same_text(now->operation, record->operation) &&
+	return !gitstate_differ(now->head, record->head) &&
+	       !gitstate_differ(now->branch, record->branch) &&
+	       !gitstate_differ(now->operation, record->operation) &&
 	       (!save->known || !strcmp(save->hash, record->git_hash));
 }
 

@@ -85,11 +85,17 @@ static bool usable_ref(const char *name)
 	return gitstate_usable_path(name) && !strstr(name, "..") && !strpbrk(name, " \t\n\r\\~^:?*[\x7f");
 }
 
+bool gitstate_is_operation_ref(const char *name)
+{
+	static const char *const private[] = { "refs/bisect/", "refs/rewritten/", "refs/worktree/",
+					       NULL };
+
+	return in_list(name, gitstate_root_refs) || (has_prefix(name, private) && usable_ref(name));
+}
+
 static int check_refs(const struct gitstate *state)
 {
 	static const char *const branch[] = { "refs/heads/", NULL };
-	static const char *const private[] = { "refs/bisect/", "refs/rewritten/", "refs/worktree/",
-					       NULL };
 
 	if ((state->head && !is_id(state->head)) ||
 	    (state->head_tree && !is_id(state->head_tree)) ||
@@ -108,16 +114,17 @@ static int check_refs(const struct gitstate *state)
 	for (size_t i = 0; i < state->private_refs_nr; i++) {
 		const struct gitstate_ref *ref = &state->private_refs[i];
 
-		if (!is_id(ref->oid) ||
-		    (!in_list(ref->name, gitstate_root_refs) &&
-		     !(has_prefix(ref->name, private) && usable_ref(ref->name))))
+		if (!is_id(ref->oid) || !gitstate_is_operation_ref(ref->name))
 			return odd("a ref", ref->name);
 	}
 	return 0;
 }
 
-/* Nothing but these: a hook would be run. */
-static bool is_file_of_operation(const char *path)
+/*
+ * A checkpoint names them, and it may come from somebody else: nothing that git runs or obeys, such as
+ * a hook or the configuration, is among them.
+ */
+bool gitstate_is_operation_file(const char *path)
 {
 	if (in_list(path, gitstate_op_files))
 		return true;
@@ -138,7 +145,7 @@ int gitstate_check(const struct gitstate *state)
 	if (!err)
 		err = check_refs(state);
 	for (size_t i = 0; i < state->files_nr && !err; i++)
-		if (!is_file_of_operation(state->files[i].path) ||
+		if (!gitstate_is_operation_file(state->files[i].path) ||
 		    (i && strcmp(state->files[i - 1].path, state->files[i].path) >= 0))
 			err = odd("a file", state->files[i].path);
 	for (size_t i = 0; i < state->branch_config.nr && !err; i++)

@@ -12,6 +12,12 @@ struct repo;
 /** Seconds that git has for all answers before a checkpoint is taken without this. */
 enum { GITSTATE_PATIENCE = 20 };
 
+/** Whether two texts, either of which may be NULL, differ. */
+static inline bool gitstate_differ(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) != 0 : a != b;
+}
+
 /** Ask git about `repo`; `args` ends with a NULL. */
 int gitstate_ask(struct strbuf *out, const struct repo *repo, const char *const args[]);
 

@@ -58,12 +58,6 @@ void gitwrite_config_drop_present(const struct gitwrite *how, struct strlist *li
 
 /* --- gitwrite_operation.c --- */
 
-/** Whether a file of this name belongs to an operation: nothing else is written or removed. */
-bool gitwrite_is_operation_file(const char *path);
-
-/** The same for a ref. */
-bool gitwrite_is_operation_ref(const char *name);
-
 /** Make the files of the operation in progress those of `goal`; `now` has those that exist. */
 int gitwrite_operation(const struct repo *repo, const struct gitstate *now,
 		       const struct gitstate *goal);

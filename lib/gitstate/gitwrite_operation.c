@@ -5,39 +5,7 @@
 #include "gitstate/gitstate_internal.h"
 #include "git/git.h"
 
-/* --- what belongs to an operation --- */
-
-static bool is_one_of(const char *name, size_t len, const char *const names[])
-{
-	for (size_t i = 0; names[i]; i++)
-		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
-			return true;
-	return false;
-}
-
-/*
- * A checkpoint names them, and it may come from somebody else: nothing that git
- * runs or obeys, such as a hook or the configuration, is among them.
- */
-bool gitwrite_is_operation_file(const char *path)
-{
-	size_t first = strcspn(path, "/");
-
-	return *path && path_is_plain(path) &&
-	       is_one_of(path, first, path[first] ? gitstate_op_dirs : gitstate_op_files);
-}
-
-bool gitwrite_is_operation_ref(const char *name)
-{
-	if (!strncmp(name, "refs/bisect/", 12) || !strncmp(name, "refs/rewritten/", 15) ||
-	    !strncmp(name, "refs/worktree/", 14))
-		return path_is_plain(name) && !strpbrk(name, " \n\t:~^?*[\\");
-	return is_one_of(name, strlen(name), gitstate_root_refs);
-}
-
-/* --- making the files what they were --- */
-
-static const struct gitstate_file *find(const struct gitstate *state, const char *path)
+static const struct gitstate_file *find_file(const struct gitstate *state, const char *path)
 {
 	for (size_t i = 0; i < state->files_nr; i++)
 		if (!strcmp(state->files[i].path, path))
@@ -69,7 +37,7 @@ static int write_one(int fd, const struct gitstate_file *file, const struct gits
 {
 	int err;
 
-	if (!gitwrite_is_operation_file(file->path))
+	if (!gitstate_is_operation_file(file->path))
 		return ckpt_error_set(CKPT_ECORRUPT, "'%s' does not belong to an operation of git",
 				      file->path);
 	if (now && now->len == file->len && !memcmp(now->data, file->data, file->len))
@@ -105,7 +73,7 @@ static int remove_others(int fd, const struct gitstate *now, const struct gitsta
 	for (size_t i = 0; i < now->files_nr && !err; i++) {
 		const char *path = now->files[i].path;
 
-		if (!gitwrite_is_operation_file(path) || find(goal, path))
+		if (!gitstate_is_operation_file(path) || find_file(goal, path))
 			continue;
 		err = remove_one(fd, path);
 		any = true;
@@ -135,7 +103,7 @@ int gitwrite_operation(const struct repo *repo, const struct gitstate *now,
 	if (!err)
 		err = remove_others(fd, now, goal);
 	for (size_t i = 0; i < goal->files_nr && !err; i++)
-		err = write_one(fd, &goal->files[i], find(now, goal->files[i].path));
+		err = write_one(fd, &goal->files[i], find_file(now, goal->files[i].path));
 	fs_close(fd);
 	return err;
 }
