@@ -152,13 +152,12 @@ say  = $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 PROGRAM  := $(OUT)/git-checkpoint
 ARCHIVE  := $(OUT)/libcheckpoint.a
-LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o) $(OUT)/agents_text.o $(OUT)/agents_files.o
+LIB_OBJ  := $(LIB:%.c=$(OUT)/%.o) $(OUT)/agents_text.o $(OUT)/agents_files.o $(OUT)/shims.o
 MAIN_OBJ := $(MAIN:%.c=$(OUT)/%.o)
 
 all: $(PROGRAM)
 
-# The program looks for the shims beside itself first, then where `make install` puts them.
-$(PROGRAM): $(MAIN_OBJ) $(ARCHIVE) | $(HOOKS:%=$(OUT)/%)
+$(PROGRAM): $(MAIN_OBJ) $(ARCHIVE)
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -o $@ $^ $(LIB_LIBS)
 
@@ -167,17 +166,13 @@ $(ARCHIVE): $(LIB_OBJ)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(OUT)/hooks/%: hooks/%
-	$(Q)mkdir -p $(@D)
-	$(Q)cp $< $@
-
 $(OUT)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(COMPILE) -c -o $@ $<
 
-# Texts become strings, so that the program depends on no file: that of `help agents`, and what is
-# known of each agent.
+# Texts become strings, so that the program depends on no file: that of `help agents`, what is known
+# of each agent, and the scripts that git runs as hooks, each with what all of them need.
 as_string = sed -e 's/[\\"?]/\\&/g' -e 's/.*/"&\\n"/' $(1)
 
 $(OUT)/agents_text.c: $(AGENTS)
@@ -194,7 +189,16 @@ $(OUT)/agents_files.c: $(AGENT_FILES) lib/agents
 		for file in $(AGENT_FILES); do echo "{ \"$${file##*/}\","; $(call as_string,$$file); echo '},'; done; \
 		echo '{ NULL, NULL } };'; } >$@
 
-$(OUT)/agents_text.o $(OUT)/agents_files.o: %.o: %.c
+SHIMS := $(filter-out hooks/bounded,$(HOOKS))
+$(OUT)/shims.c: $(HOOKS) Makefile
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q){ echo '#include "hooks/install_internal.h"'; echo 'const struct install_shim install_shims[] = {'; \
+		for file in $(SHIMS); do echo "{ \"$${file##*/}\","; \
+			sed -e '/^# @bounded$$/{r hooks/bounded' -e 'd' -e '}' $$file | $(call as_string); echo '},'; done; \
+		echo '{ NULL, NULL } };'; } >$@
+
+$(OUT)/agents_text.o $(OUT)/agents_files.o $(OUT)/shims.o: %.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(COMPILE) -c -o $@ $<
 
@@ -214,17 +218,6 @@ $(MAIN_OBJ): $(OUT)/version
 $(OUT)/version: FORCE
 	@mkdir -p $(@D)
 	@echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' >$@
-
-# The same for the place of the shims where it cannot be told from that of the program: beside the
-# usual bin and share no PREFIX is compiled in, so that `make install` compiles nothing again.
-DATADIR  := $(if $(subst :$(PREFIX)/bin,,:$(BINDIR))$(subst :$(PREFIX)/share,,:$(SHAREDIR)),$(SHAREDIR)/git-checkpoint)
-SHIM_OBJ := $(OUT)/lib/hooks/shim.o
-$(SHIM_OBJ): BASE_CPPFLAGS += -DCKPT_DATADIR='"$(DATADIR)"'
-$(SHIM_OBJ): $(OUT)/datadir
-
-$(OUT)/datadir: FORCE
-	@mkdir -p $(@D)
-	@echo '$(DATADIR)' | cmp -s - $@ || echo '$(DATADIR)' >$@
 
 FORCE:
 
@@ -263,12 +256,14 @@ check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh tests/random/t-hunks.sh \
 		tests/random/t-watch-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
-# For contributors: less than a minute on two processors.
+# For contributors: less than a minute on two processors. Left out is what takes long.
+LONG_UNIT := $(addprefix $(OUT)/tests/unit/test_,exclude fs_dirs gitindex gitstate gitwrite pack_stream \
+	packs_delta reach scan_hinted scan_wild_cache watch_cover)
 QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers sizes usage messages save save-bytes save-scope save-skips \
-	restore-paths restore-protect list diff status pin state flow hook-merge help)
+	restore restore-paths restore-protect undo list diff status pin state flow hook-merge help)
 
 check-quick: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
-	$(RUN_TESTS) $(UNIT_BIN) $(QUICK_CLI)
+	$(RUN_TESTS) $(filter-out $(LONG_UNIT),$(UNIT_BIN)) $(QUICK_CLI)
 
 check-unit: $(UNIT_BIN) $(HELPERS)
 	$(RUN_TESTS) $(UNIT_BIN)
@@ -316,7 +311,7 @@ lint:
 	$(call say,LINT,clang)
 	$(Q)printf '%s\n' $(MAIN) $(LIB) $(UNITS) $(FUZZ) | xargs -n 8 -P "$$(nproc)" \
 		clang $(BASE_CPPFLAGS) $(CPPFLAGS) $(LIB_CFLAGS) $(CMOCKA_CFLAGS) $(BASE_CFLAGS) \
-		-DCKPT_VERSION='""' -DCKPT_DATADIR='""' -Werror -fsyntax-only
+		-DCKPT_VERSION='""' -Werror -fsyntax-only
 	$(call say,LINT,cppcheck)
 	$(Q)if command -v cppcheck >/dev/null; then \
 		cppcheck -j "$$(nproc)" --quiet --error-exitcode=1 --inline-suppr --enable=warning,portability \
@@ -333,7 +328,6 @@ OWNDIR = $(SHAREDIR)/git-checkpoint
 # there, and file here.
 define each_file
 $(1) 755 '$(BINDIR)' git-checkpoint $(PROGRAM); \
-$(foreach f,$(HOOKS),$(1) 755 '$(OWNDIR)/hooks' $(notdir $(f)) $(f);) \
 $(foreach f,$(MAN1),$(1) 644 '$(MANDIR)/man1' $(notdir $(f)) $(f);) \
 $(foreach f,$(MAN5),$(1) 644 '$(MANDIR)/man5' $(notdir $(f)) $(f);) \
 $(foreach f,$(MAN7),$(1) 644 '$(MANDIR)/man7' $(notdir $(f)) $(f);) \

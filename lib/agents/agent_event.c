@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/agent_event_internal.h"
-
 #include "agents/agents_internal.h"
+
 #include "base/base.h"
 
 #include <poll.h>
@@ -14,93 +13,7 @@ enum {
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* --- the stream --- */
-
-/* Before the object: blanks, or a byte order mark. */
-static void scan_begin(struct agent_input_scan *scan, char c)
-{
-	if (c == '{') {
-		scan->begun = true;
-		scan->depth = 1;
-	} else if (!c || !strchr(" \t\r\n\xef\xbb\xbf", c)) {
-		scan->other = true;
-	}
-}
-
-static void scan_string(struct agent_input_scan *scan, char c)
-{
-	if (scan->escaped)
-		scan->escaped = false;
-	else if (c == '\\')
-		scan->escaped = true;
-	else if (c == '"')
-		scan->in_string = false;
-}
-
-size_t agent_input_scan(struct agent_input_scan *scan, const char *bytes, size_t len)
-{
-	for (size_t i = 0; i < len && !scan->other; i++) {
-		char c = bytes[i];
-
-		if (!scan->begun)
-			scan_begin(scan, c);
-		else if (scan->in_string)
-			scan_string(scan, c);
-		else if (c == '"')
-			scan->in_string = true;
-		else if (c == '{' || c == '[')
-			scan->depth++;
-		else if ((c == '}' || c == ']') && !--scan->depth)
-			return i + 1;
-	}
-	return 0;
-}
-
-/* False at the end of the time. */
-static bool wait_for(int fd, double until)
-{
-	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-
-	for (;;) {
-		double left = until - clock_monotonic();
-		int rc = left > 0 && !cancel_signal() ? poll(&poll_fd, 1, (int)(left * 1000) + 1)
-						      : 0;
-
-		if (rc >= 0)
-			return rc > 0;
-		if (errno != EINTR)
-			return false;
-	}
-}
-
-bool agent_input_read(struct strbuf *out, int fd, double seconds, size_t max)
-{
-	struct agent_input_scan scan = { 0 };
-	double until = clock_monotonic() + seconds;
-	size_t seen = 0, end;
-	ssize_t n;
-
-	while (seen < max && wait_for(fd, until)) {
-		strbuf_grow(out, CHUNK);
-		n = read(fd, out->buf + out->len, CHUNK);
-		if (n < 0 && (errno == EINTR || errno == EAGAIN))
-			continue;
-		if (n <= 0)
-			return false;
-		seen += (size_t)n;
-		end = agent_input_scan(&scan, out->buf + out->len, (size_t)n);
-		if (end) {
-			strbuf_setlen(out, out->len + end);
-			return true;
-		}
-		/* What has no end is read, for who writes it, but not kept. */
-		if (!scan.other)
-			strbuf_setlen(out, out->len + (size_t)n);
-	}
-	return false;
-}
-
-/* --- strings --- */
+/* --- texts --- */
 
 /* Whether an escape is one half of a pair: the high one has one of 89ab as its second digit. */
 static bool is_half(const char *escape, const char *digits)
@@ -124,7 +37,10 @@ static void replace_halves(char *string)
 	}
 }
 
-/* A value of the text; NULL if it is not JSON, or nested or exact beyond what anybody needs. */
+/*
+ * A value at the beginning of the text; NULL if it is not JSON, or nested or exact beyond what
+ * anybody needs.
+ */
 static json_t *load_text(const char *text, size_t len)
 {
 	struct strbuf clean = STRBUF_INIT;
@@ -133,10 +49,60 @@ static json_t *load_text(const char *text, size_t len)
 
 	utf8_sanitize(&clean, text + skip, len - skip);
 	replace_halves(clean.buf);
-	value = json_loadb(clean.buf, clean.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
+	value = json_loadb(clean.buf, clean.len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL | JSON_DISABLE_EOF_CHECK, NULL);
 	strbuf_release(&clean);
 	return value;
 }
+
+/* --- the stream --- */
+
+/* False at the end of the time. */
+static bool wait_for(int fd, double until)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	for (;;) {
+		double left = until - clock_monotonic();
+		int rc = left > 0 && !cancel_signal() ? poll(&poll_fd, 1, (int)(left * 1000) + 1)
+						      : 0;
+
+		if (rc >= 0)
+			return rc > 0;
+		if (errno != EINTR)
+			return false;
+	}
+}
+
+static bool is_object(const struct strbuf *text)
+{
+	json_t *value = load_text(text->buf, text->len);
+	bool is = json_is_object(value);
+
+	json_decref(value);
+	return is;
+}
+
+/* Who has no more to say for now may have said all, and keep the stream open. */
+bool agent_input_read(struct strbuf *out, int fd, double seconds, size_t max)
+{
+	struct pollfd more = { .fd = fd, .events = POLLIN };
+	double until = clock_monotonic() + seconds;
+	ssize_t n = 1;
+
+	while (n && out->len < max && wait_for(fd, until)) {
+		strbuf_grow(out, CHUNK);
+		n = read(fd, out->buf + out->len, CHUNK);
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return false;
+		if (n > 0)
+			strbuf_setlen(out, out->len + (size_t)n);
+		if ((!n || !poll(&more, 1, 0)) && is_object(out))
+			return true;
+	}
+	return false;
+}
+
+/* --- strings --- */
 
 /* NULL if it is anything but a string, or empty. The caller frees it. */
 static char *copy_string(const json_t *value)
@@ -152,7 +118,7 @@ static char *copy_string(const json_t *value)
 }
 
 /* Make it one line of at most `max` bytes, fit to be shown; NULL if nothing is left. */
-static void shorten(char **text, size_t max)
+static void shorten_label(char **text, size_t max)
 {
 	struct strbuf line = STRBUF_INIT;
 	const char *begin = *text ? *text + strspn(*text, " \t\r\n") : "";
@@ -277,7 +243,7 @@ static void find_nested(struct found *found)
 			found->at[slot] = inner.at[slot];
 }
 
-static char *take(const struct found *found, enum slot slot)
+static char *copy_slot(const struct found *found, enum slot slot)
 {
 	return copy_string(found->at[slot]);
 }
@@ -294,7 +260,7 @@ static char *first_member(const json_t *object, const char *const *keys)
 }
 
 /* The strings of an array, as a line. */
-static char *join(const json_t *array)
+static char *join_strings(const json_t *array)
 {
 	struct strbuf line = STRBUF_INIT;
 
@@ -341,7 +307,7 @@ static void read_input(struct agent_event *out, const json_t *input)
 	out->command = first_member(input, commands);
 	for (size_t i = 0; lists[i] && !out->command; i++)
 		if (json_is_array(json_object_get(input, lists[i])))
-			out->command = join(json_object_get(input, lists[i]));
+			out->command = join_strings(json_object_get(input, lists[i]));
 	if (!out->path && out->command)
 		out->path = path_of_patch(out->command);
 }
@@ -349,7 +315,7 @@ static void read_input(struct agent_event *out, const json_t *input)
 /* An object, or the text of one in a string. */
 static void read_inputs(struct agent_event *out, const struct found *found)
 {
-	char *string = take(found, INPUT);
+	char *string = copy_slot(found, INPUT);
 	json_t *inner = string ? load_text(string, strlen(string)) : NULL;
 
 	if (json_is_object(inner))
@@ -394,7 +360,7 @@ bool agent_tool_reads(const char *agent, const char *tool)
 }
 
 /* Without what separates words, in lower case: "PreToolUse", "preToolUse", "pre_tool_use". */
-static void simplify(char *out, size_t size, const char *event)
+static void simplify_name(char *out, size_t size, const char *event)
 {
 	size_t len = 0;
 
@@ -418,7 +384,7 @@ static bool find_moment(enum agent_moment *out, json_t *events, const char *plai
 	char known[40];
 
 	json_object_foreach(events, event, moment) {
-		simplify(known, sizeof(known), event);
+		simplify_name(known, sizeof(known), event);
 		for (size_t i = 0; !strcmp(known, plain) && i < ARRAY_SIZE(moments); i++) {
 			*out = moments[i].moment;
 			if (!strcmp(json_string_value(moment), moments[i].name))
@@ -445,7 +411,7 @@ enum agent_moment agent_moment_of(const char *agent, const char *event, bool has
 	enum agent_moment moment;
 	char plain[40];
 
-	simplify(plain, sizeof(plain), event);
+	simplify_name(plain, sizeof(plain), event);
 	if (find_event(&moment, agent, plain))
 		return moment;
 	for (const char *const *name = agents_names(); *name; name++)
@@ -476,30 +442,32 @@ bool agent_event_saves(const struct agent_event *event)
 /* --- who and when --- */
 
 /*
- * Others read the settings of Claude Code and run what they find there. Claude Code always says
- * where its transcript is, in a directory of its own; Copilot says it only at the end.
+ * Others read the settings of Claude Code and run what they find there. Where the transcript is
+ * tells them apart, and that one of them does not say it as a rule.
  */
 static char *find_who(const char *entry, const struct found *found)
 {
-	bool is_claude = !strcmp(entry, "claude-code");
-	char *transcript = is_claude ? take(found, TRANSCRIPT) : NULL, *agent = NULL;
-	bool elsewhere = transcript && !strstr(transcript, "/.claude/");
+	json_t *own = agents_load(entry);
+	const char *dir = agents_text(own, "shared_by_transcripts");
+	char *transcript = dir ? copy_slot(found, TRANSCRIPT) : NULL, *agent = NULL;
+	bool elsewhere = transcript && !strstr(transcript, dir);
+	bool silent = dir && !transcript && found->at[SESSION] && found->at[TIME];
 
-	for (const char *const *name = agents_names(); elsewhere && *name && !agent; name++) {
-		json_t *data = agents_load(*name);
-		const char *dir = agents_text(data, "transcripts");
+	for (const char *const *name = agents_names(); *name && !agent && (elsewhere || silent); name++) {
+		json_t *other = agents_load(*name);
+		const char *theirs = agents_text(other, "transcripts");
 
-		if (dir && strstr(transcript, dir))
+		if (silent ? json_is_true(json_object_get(other, "silent_transcripts"))
+			   : theirs && strstr(transcript, theirs))
 			agent = xstrdup(*name);
-		json_decref(data);
+		json_decref(other);
 	}
-	if (is_claude && !transcript && found->at[SESSION] && found->at[TIME])
-		agent = xstrdup("copilot");
+	json_decref(own);
 	free(transcript);
 	return agent ? agent : xstrdup(entry);
 }
 
-/* Copilot's own events have no name: what they bring tells. */
+/* Those of some agents have no name: what they bring tells. */
 static enum agent_moment moment_without_name(const struct found *found)
 {
 	if (found->at[TOOL])
@@ -509,7 +477,7 @@ static enum agent_moment moment_without_name(const struct found *found)
 
 static void set_moment(struct agent_event *out, const struct found *found, const char *given)
 {
-	char *told = take(found, EVENT);
+	char *told = copy_slot(found, EVENT);
 	const char *event = told ? told : given;
 
 	out->moment = event ? agent_moment_of(out->entry, event, out->labels.tool != NULL)
@@ -532,20 +500,20 @@ static void set_roots(struct agent_event *out, const struct found *found)
 
 static void set_labels(struct ckpt_agent *out, const struct found *found)
 {
-	out->session = take(found, SESSION);
-	out->turn_id = take(found, TURN);
-	out->tool = take(found, TOOL);
-	out->tool_call = take(found, CALL);
+	out->session = copy_slot(found, SESSION);
+	out->turn_id = copy_slot(found, TURN);
+	out->tool = copy_slot(found, TOOL);
+	out->tool_call = copy_slot(found, CALL);
 	/* Cline's main agent has an id as well, and says that it has no parent. */
 	if (!found->at[ROOTS] || found->at[PARENT])
-		out->sub_agent = take(found, SUB);
-	out->prompt = take(found, PROMPT);
-	shorten(&out->session, LABEL_MAX);
-	shorten(&out->turn_id, LABEL_MAX);
-	shorten(&out->tool, LABEL_MAX);
-	shorten(&out->tool_call, LABEL_MAX);
-	shorten(&out->sub_agent, LABEL_MAX);
-	shorten(&out->prompt, PROMPT_MAX);
+		out->sub_agent = copy_slot(found, SUB);
+	out->prompt = copy_slot(found, PROMPT);
+	shorten_label(&out->session, LABEL_MAX);
+	shorten_label(&out->turn_id, LABEL_MAX);
+	shorten_label(&out->tool, LABEL_MAX);
+	shorten_label(&out->tool_call, LABEL_MAX);
+	shorten_label(&out->sub_agent, LABEL_MAX);
+	shorten_label(&out->prompt, PROMPT_MAX);
 }
 
 void agent_event_read(struct agent_event *out, const struct strbuf *text, const char *entry,
@@ -556,7 +524,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 
 	memset(out, 0, sizeof(*out));
 	out->entry = xstrdup(entry);
-	shorten(&out->entry, LABEL_MAX);
+	shorten_label(&out->entry, LABEL_MAX);
 	if (!out->entry)
 		out->entry = xstrdup("agent");
 	out->readable = json_is_object(root);
@@ -571,7 +539,7 @@ void agent_event_read(struct agent_event *out, const struct strbuf *text, const 
 	if (!found.at[TOOL])
 		find_nested(&found);
 	out->labels.name = find_who(out->entry, &found);
-	out->cwd = take(&found, CWD);
+	out->cwd = copy_slot(&found, CWD);
 	set_labels(&out->labels, &found);
 	set_roots(out, &found);
 	set_moment(out, &found, event);

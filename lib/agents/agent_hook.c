@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "agents/agent_event_internal.h"
 #include "agents/agents_internal.h"
 #include "base/base.h"
 #include "record/record.h"
@@ -34,13 +33,13 @@ char *agent_hook_answer(const char *entry, const char *why)
 	return strbuf_detach(&text, NULL);
 }
 
-/* --- the place --- */
+/* --- the directory --- */
 
 /*
  * Only the event knows where the agent is: it may have gone into another worktree, which neither
  * our own directory nor a variable tells.
  */
-static void enter(const struct agent_event *event)
+static void enter_directory(const struct agent_event *event)
 {
 	if (event->cwd && !chdir(event->cwd))
 		return;
@@ -52,7 +51,7 @@ static void enter(const struct agent_event *event)
 /* --- the checkpoint --- */
 
 /* "Edit src/parser.c", "Bash "make test"", "prompt "rename the parser"" */
-static char *describe(const struct agent_event *event, const char *worktree, bool prompts)
+static char *describe_event(const struct agent_event *event, const char *worktree, bool prompts)
 {
 	struct strbuf text = STRBUF_INIT;
 	size_t len = strlen(worktree);
@@ -81,7 +80,7 @@ static char *describe(const struct agent_event *event, const char *worktree, boo
 	return strbuf_detach(&text, NULL);
 }
 
-static int save(struct agent_hook_result *out, const struct agent_event *event,
+static int save_event(struct agent_hook_result *out, const struct agent_event *event,
 		struct session *session, double until)
 {
 	static const char *const reasons[] = { [AGENT_BEFORE] = "pre-tool",
@@ -100,7 +99,7 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 				   .entry = event->entry,
 				   .asked = event->labels.prompt != NULL,
 				   .agent = &labels };
-	char *what = describe(event, session->worktree, prompts);
+	char *what = describe_event(event, session->worktree, prompts);
 	struct save_opts opts = {
 		.reason = reasons[event->moment],
 		.source = event->labels.name,
@@ -134,122 +133,6 @@ static int save(struct agent_hook_result *out, const struct agent_event *event,
 	return err;
 }
 
-/* --- what went wrong --- */
-
-/*
- * What went wrong last, an object a line, the newest at the end. It is written without the lock of
- * the store, which may be just what is wrong: of two at once one is forgotten, and told again.
- */
-enum { KEPT = 40 };
-
-/* Numbers do not make a difference: how much of it has been read, which process has the lock. */
-static bool is_same(const char *a, const char *b)
-{
-	for (;; a++, b++) {
-		while (isdigit((unsigned char)*a))
-			a++;
-		while (isdigit((unsigned char)*b))
-			b++;
-		if (*a != *b || !*a)
-			return *a == *b;
-	}
-}
-
-static bool has_text(const json_t *line, const char *key, const char *wanted)
-{
-	const char *text = json_string_value(json_object_get(line, key));
-
-	return text && wanted && !strcmp(text, wanted);
-}
-
-static bool is_same_text(const json_t *line, const char *why)
-{
-	const char *text = json_string_value(json_object_get(line, "why"));
-
-	return text && is_same(text, why);
-}
-
-/* The lines that can be read, oldest first; a new reference. */
-static json_t *load_trouble(struct store *store)
-{
-	struct strbuf text = STRBUF_INIT;
-	json_t *lines = json_array();
-	char *line, *rest = NULL;
-
-	if (fs_read_file(&text, store->dirfd, LAYOUT_AGENT_TROUBLE))
-		strbuf_reset(&text);
-	for (line = strtok_r(text.buf, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		json_t *object = json_loads(line, 0, NULL);
-
-		if (json_is_object(object))
-			json_array_append(lines, object);
-		json_decref(object);
-	}
-	strbuf_release(&text);
-	return lines;
-}
-
-static int write_trouble(struct store *store, const json_t *lines)
-{
-	struct strbuf text = STRBUF_INIT;
-	size_t nr = json_array_size(lines);
-	int err;
-
-	for (size_t i = nr > KEPT ? nr - KEPT : 0; i < nr; i++) {
-		json_write(&text, json_array_get(lines, i));
-		strbuf_addch(&text, '\n');
-	}
-	err = fs_write_file(store->dirfd, LAYOUT_AGENT_TROUBLE, text.buf, text.len, 0600, FS_FAST);
-	strbuf_release(&text);
-	return err;
-}
-
-/*
- * True if the user has to be told: not yet in this session, or nothing can be remembered. `session`
- * may be NULL: not known.
- */
-static bool note_trouble(struct store *store, const char *agent, const char *session, const char *why)
-{
-	json_t *lines = load_trouble(store), *line;
-	char *kept = ckpt_error_keep();
-	bool told = false;
-	size_t i;
-
-	json_array_foreach(lines, i, line)
-		told = told || (has_text(line, "agent", agent) && has_text(line, "session", session) &&
-				is_same_text(line, why));
-	line = json_object();
-	json_object_set_new(line, "agent", json_text(agent));
-	json_object_set_new(line, "session", session ? json_text(session) : json_null());
-	json_object_set_new(line, "at", json_integer((json_int_t)clock_now()));
-	json_object_set_new(line, "why", json_text(why));
-	json_array_append_new(lines, line);
-	if (write_trouble(store, lines))
-		told = false;
-	json_decref(lines);
-	ckpt_error_put_back(CKPT_ERROR, kept);
-	return !told;
-}
-
-char *agents_trouble(struct store *store, const char *agent, int64_t *at)
-{
-	json_t *lines = load_trouble(store), *line;
-	char *why = NULL;
-	size_t i;
-
-	json_array_foreach(lines, i, line) {
-		const char *text = json_string_value(json_object_get(line, "why"));
-
-		if (!text || !has_text(line, "agent", agent))
-			continue;
-		free(why);
-		why = xstrdup(text);
-		*at = json_integer_value(json_object_get(line, "at"));
-	}
-	json_decref(lines);
-	return why;
-}
-
 /* --- giving up --- */
 
 /* For agent_hook_give_up(), which another thread calls. */
@@ -271,7 +154,7 @@ static bool go_on_in_background(const char *agent)
 	return spawn_detached(argv);
 }
 
-static char *sentence(const char *why, bool goes_on)
+static char *make_sentence(const char *why, bool goes_on)
 {
 	return xstrfmt("git-checkpoint: not saved%s: %s%s", goes_on ? " yet" : "", why,
 		       goes_on ? "; it goes on in the background"
@@ -280,10 +163,10 @@ static char *sentence(const char *why, bool goes_on)
 
 char *agent_hook_give_up(const char *why)
 {
-	char *text = sentence(why, go_on_in_background(current.agent));
+	char *text = make_sentence(why, go_on_in_background(current.agent));
 	struct store *store = current.open ? current.open->store : NULL;
 
-	if (store && !note_trouble(store, current.agent, current.session, text)) {
+	if (store && !turns_note_trouble(store, current.agent, current.session, text)) {
 		free(text);
 		return NULL;
 	}
@@ -291,7 +174,7 @@ char *agent_hook_give_up(const char *why)
 }
 
 /* Who stops the agent stops the tool as well: that is not a failure. */
-static void fail(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
+static void note_failure(struct agent_hook_result *out, const struct agent_event *event, struct store *store,
 		 const struct deadline *clock, int err)
 {
 	/* If another process is at work there, one more would only wait for it. */
@@ -300,13 +183,13 @@ static void fail(struct agent_hook_result *out, const struct agent_event *event,
 	if (cancel_signal() && !deadline_passed(clock))
 		return;
 	out->outcome = AGENT_HOOK_FAILED;
-	out->why = sentence(deadline_passed(clock) ? too_long : ckpt_error_last(),
+	out->why = make_sentence(deadline_passed(clock) ? too_long : ckpt_error_last(),
 			    late && go_on_in_background(event->labels.name));
-	out->again = store && !note_trouble(store, event->labels.name, event->labels.session,
+	out->again = store && !turns_note_trouble(store, event->labels.name, event->labels.session,
 						  out->why);
 }
 
-static int take(struct agent_hook_result *out, const struct agent_event *event,
+static int take_checkpoint(struct agent_hook_result *out, const struct agent_event *event,
 		struct deadline *clock, double start)
 {
 	struct session session;
@@ -315,7 +198,7 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 	int err = session_open(&session, SESSION_SAVE);
 
 	if (err) {
-		fail(out, event, NULL, clock, err);
+		note_failure(out, event, NULL, clock, err);
 		return err;
 	}
 	current.open = &session;
@@ -328,9 +211,9 @@ static int take(struct agent_hook_result *out, const struct agent_event *event,
 		if (session.settings.lock_timeout > limit)
 			session.settings.lock_timeout = limit;
 	}
-	err = save(out, event, &session, until);
+	err = save_event(out, event, &session, until);
 	if (err)
-		fail(out, event, session.store, clock, err);
+		note_failure(out, event, session.store, clock, err);
 	current.open = NULL;
 	session_close(&session);
 	return err;
@@ -345,8 +228,8 @@ static void take_in_time(struct agent_hook_result *out, const struct agent_event
 	current.agent = event->labels.name;
 	current.session = event->labels.session;
 	deadline_start(&clock, start + DEFAULT_SECONDS, give_up, too_long);
-	enter(event);
-	(void)take(out, event, &clock, start);
+	enter_directory(event);
+	(void)take_checkpoint(out, event, &clock, start);
 	deadline_end(&clock);
 }
 

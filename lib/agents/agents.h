@@ -5,7 +5,6 @@
 #include "base/base.h"
 
 struct restore_kept;
-struct store;
 
 /**
  * Entries in the settings of coding agents: before and after each tool, when the user asks for
@@ -94,9 +93,6 @@ struct agents_statuses {
 void agents_look(struct agents_statuses *out, const char *root, const char *primary);
 void agents_statuses_release(struct agents_statuses *statuses);
 
-/** What went wrong last when the agent's hook ran, and when; NULL: nothing. The caller frees it. */
-char *agents_trouble(struct store *store, const char *agent, int64_t *at);
-
 /** The settings that a restore leaves as they are if the checkpoint's lack our entry. */
 const struct restore_kept *agents_kept(void);
 
@@ -148,8 +144,8 @@ char *agent_hook_answer(const char *entry, const char *why);
 /*
  * In this folder:
  *
- *   agents agents_status agents_data  adding and removing entries; which there are; what is known of
- *                           each agent, from <name>.json
+ *   agents agents_data      adding and removing entries, and which there are; what is known of each
+ *                           agent, from <name>.json
  *   agent_hook agent_event  a checkpoint for an event; what an agent tells
  */
 

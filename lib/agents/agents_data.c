@@ -168,15 +168,15 @@ static const char *keep_string(struct agents_changes *out, char *string)
 	return string;
 }
 
-struct place {
+struct owner {
 	const char *name, *root, *base;
 	bool mcp;
 };
 
-static void add_change(struct agents_changes *out, const struct place *place, enum install_kind kind,
+static void add_change(struct agents_changes *out, const struct owner *owner, enum install_kind kind,
 		       const char *path, char *text)
 {
-	const char *above = strcmp(place->root, place->base) ? place->base + 1 : "", *name = place->name;
+	const char *above = strcmp(owner->root, owner->base) ? owner->base + 1 : "", *name = owner->name;
 
 	if (out->nr == AGENTS_FILES_MAX) {
 		free(text);
@@ -184,9 +184,9 @@ static void add_change(struct agents_changes *out, const struct place *place, en
 	}
 	out->items[out->nr++] = (struct install_change){
 		.kind = kind,
-		.root = keep_string(out, xstrdup(place->root)),
+		.root = keep_string(out, xstrdup(owner->root)),
 		.path = keep_string(out, xstrfmt("%s%s%s", above, *above ? "/" : "", path)),
-		.by = keep_string(out, xstrfmt("%s%s", place->mcp ? "mcp " : "", name)),
+		.by = keep_string(out, xstrfmt("%s%s", owner->mcp ? "mcp " : "", name)),
 		.text = keep_string(out, text),
 		.mode = 0666,
 		.alike = { keep_string(out, xstrfmt("checkpoint agent-hook %s", name)),
@@ -195,12 +195,12 @@ static void add_change(struct agents_changes *out, const struct place *place, en
 }
 
 /* A file that is ours as a whole. */
-static void add_own(struct agents_changes *out, const struct place *place, const json_t *part,
+static void add_own(struct agents_changes *out, const struct owner *owner, const json_t *part,
 		    const char *path, const json_t *what)
 {
 	const char *file = json_string_value(what);
 
-	add_change(out, place, INSTALL_FILE, path,
+	add_change(out, owner, INSTALL_FILE, path,
 		   file ? xstrdup(find_file(file)) : json_is_object(what) ? dump_file(what)
 									  : make_entries(part));
 	if (json_is_true(json_object_get(part, "executable")))
@@ -208,21 +208,21 @@ static void add_own(struct agents_changes *out, const struct place *place, const
 }
 
 /* One, or one for each event. */
-static void add_owns(struct agents_changes *out, const struct place *place, const json_t *part,
+static void add_owns(struct agents_changes *out, const struct owner *owner, const json_t *part,
 		     const char *path, const json_t *what)
 {
 	json_t *moment;
 	const char *event;
 
 	if (!strstr(path, EVENT)) {
-		add_own(out, place, part, path, what);
+		add_own(out, owner, part, path, what);
 		return;
 	}
 	json_object_foreach(json_object_get(part, "events"), event, moment) {
 		char *own = fill_in(path, event), *text;
 		struct install_change *change;
 
-		add_own(out, place, part, own, what);
+		add_own(out, owner, part, own, what);
 		change = &out->items[out->nr - 1];
 		text = fill_in(change->text, event);
 		change->text = keep_string(out, text);
@@ -230,7 +230,7 @@ static void add_owns(struct agents_changes *out, const struct place *place, cons
 	}
 }
 
-static void add_hooks(struct agents_changes *out, const struct place *place, const json_t *part,
+static void add_hooks(struct agents_changes *out, const struct owner *owner, const json_t *part,
 		      bool user)
 {
 	const char *dir = agents_text(part, "user_dir"), *file = agents_text(part, "file"), *name;
@@ -242,11 +242,11 @@ static void add_hooks(struct agents_changes *out, const struct place *place, con
 	out->dir = keep_string(out, xstrdup(dir));
 	path = xstrfmt("%s/%s", dir, file);
 	if (!files)
-		add_change(out, place, INSTALL_JSON, path, make_entries(part));
+		add_change(out, owner, INSTALL_JSON, path, make_entries(part));
 	free(path);
 	json_object_foreach(files, name, what) {
 		path = xstrfmt("%s/%s", dir, name);
-		add_owns(out, place, part, path, what);
+		add_owns(out, owner, part, path, what);
 		free(path);
 	}
 	for (size_t i = 0; i < out->nr; i++)
@@ -267,18 +267,18 @@ bool agents_beside(struct install_change *out, struct agents_changes *changes, c
 	return true;
 }
 
-bool agents_in_primary(const json_t *agent)
+const char *agents_in_primary(const json_t *agent)
 {
-	return json_is_true(json_object_get(agents_part(agent, false), "primary"));
+	return agents_text(agents_part(agent, false), "primary");
 }
 
-static void add_server(struct agents_changes *out, const struct place *place, const json_t *part,
+static void add_server(struct agents_changes *out, const struct owner *owner, const json_t *part,
 		       bool user)
 {
 	const json_t *text = json_object_get(part, "text");
 	const char *toml = json_string_value(text), *path = agents_text(part, user ? "user" : "file");
 
-	add_change(out, place, toml ? INSTALL_TOML : INSTALL_JSON, path,
+	add_change(out, owner, toml ? INSTALL_TOML : INSTALL_JSON, path,
 		   toml ? xstrdup(toml) : dump_file(text));
 	out->items[0].alike[0] = "[mcp_servers.git-checkpoint";
 	out->items[0].alike[1] = "[mcp_servers.\"git-checkpoint";
@@ -287,14 +287,14 @@ static void add_server(struct agents_changes *out, const struct place *place, co
 void agents_changes(struct agents_changes *out, const char *name, const json_t *agent,
 		    const char *root, const char *base, bool user, bool mcp)
 {
-	const struct place place = { name, root, base, mcp };
+	const struct owner owner = { name, root, base, mcp };
 	const json_t *part = agents_part(agent, mcp);
 
 	memset(out, 0, sizeof(*out));
 	if (mcp)
-		add_server(out, &place, part, user);
+		add_server(out, &owner, part, user);
 	else
-		add_hooks(out, &place, part, user);
+		add_hooks(out, &owner, part, user);
 	for (size_t i = 0; i < out->nr; i++)
 		out->items[i].comments = json_is_true(json_object_get(part, "comments"));
 }

@@ -5,6 +5,9 @@
 #include "agents/agents.h"
 #include "base/base.h"
 #include "install/install.h"
+#include "record/record.h"
+
+/* ---- what is known of an agent: agents_data.c ---- */
 
 /**
  * What is known of an agent is in lib/agents/<name>.json, which the Makefile makes a part of the
@@ -22,7 +25,7 @@
  *            executable        these are programs
  *            comments          the settings may have some
  *            toml              a file beside it that may have hooks as well
- *            primary           in a linked worktree those of the primary one are read
+ *            primary           in a linked worktree those of the primary one are read, by this name
  *            variable          moves the user's settings
  *            top_only          read only if the agent is started at the top of the project
  *            note              what is left for the user to do
@@ -32,7 +35,9 @@
  *            comments, variable, note    as above
  *   reading_tools              names of tools that change nothing
  *   answer                     what a hook prints; without it the user is told on stderr what failed
- *   transcripts                a directory, if the agent reads the settings of Claude Code, too
+ *   shared_by_transcripts      others run what its settings have: its own transcripts are there
+ *   transcripts                the same of an agent that does so
+ *   silent_transcripts         which does not always say where they are, but what time it is
  */
 struct agents_file {
 	const char *name, *text;
@@ -68,13 +73,73 @@ void agents_changes_release(struct agents_changes *changes);
 /** The file beside the main one that may have hooks as well; false if the agent has none. */
 bool agents_beside(struct install_change *out, struct agents_changes *changes, const json_t *agent);
 
-/** Whether it reads the hooks of the primary worktree in a linked one. */
-bool agents_in_primary(const json_t *agent);
+/** The name of an agent that reads the hooks of the primary worktree in a linked one, or NULL. */
+const char *agents_in_primary(const json_t *agent);
 
 /** Whether what the entries run would be found. */
 bool agents_program_found(void);
 
 #define AGENTS_NO_PROGRAM \
 	"the program 'git-checkpoint' is not in PATH: the entry cannot work until it is"
+
+/* ---- what an agent tells: agent_event.c ---- */
+
+/**
+ * What an agent tells its hooks: one JSON object, with names that differ from agent to agent. All
+ * of this is pure: nothing is looked up on the disk and nothing is touched.
+ */
+enum agent_moment {
+	AGENT_OTHER,  /**< nothing to do */
+	AGENT_BEFORE, /**< a tool is about to run */
+	AGENT_AFTER,  /**< it has run */
+	AGENT_PROMPT, /**< the user asked for something */
+	AGENT_STOP,   /**< the agent has answered */
+};
+
+struct agent_event {
+	bool readable; /**< it was one JSON object; otherwise only labels.name and moment are set */
+	enum agent_moment moment;
+	char *entry;		  /**< the agent whose settings were used */
+	struct ckpt_agent labels; /**< `name` is who really called, not whose settings were used */
+	char *cwd;		  /**< where the agent works; NULL: not told */
+	struct strlist roots;	  /**< of its workspace, the first is the main one */
+	char *path, *command;	  /**< what the tool works on; each may be NULL */
+};
+
+/**
+ * Read a text of any bytes. `entry` is the agent whose settings have our entry, `event` the name of
+ * the event if the entry says it, or NULL. End with agent_event_release() in any case.
+ */
+void agent_event_read(struct agent_event *out, const struct strbuf *text, const char *entry,
+		      const char *event);
+void agent_event_release(struct agent_event *event);
+
+/** By the name that an agent has for it; `has_tool` decides about unknown ones. */
+enum agent_moment agent_moment_of(const char *agent, const char *event, bool has_tool);
+
+/**
+ * Whether the state is to be saved: at the prompt and at the end, and before and after each tool
+ * unless it is known to read only. Tools that are not known, those of MCP servers among them, may
+ * change files; tools of our own server do not, or save on their own.
+ */
+bool agent_event_saves(const struct agent_event *event);
+
+/** Whether a tool of this agent is known to read only. */
+bool agent_tool_reads(const char *agent, const char *tool);
+
+/**
+ * Reading one JSON object from a stream that need not end: some agents keep their end of the pipe
+ * open.
+ */
+enum {
+	AGENT_INPUT_SECONDS = 5,
+	AGENT_INPUT_MAX = 32 << 20, /**< bytes */
+};
+
+/**
+ * Append a text that begins with an object. False if there is none, it is not whole, too large or
+ * too slow; then what was appended means nothing.
+ */
+bool agent_input_read(struct strbuf *out, int fd, double seconds, size_t max);
 
 #endif

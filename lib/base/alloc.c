@@ -3,6 +3,8 @@
 
 #include "base/std.h"
 
+#include <stdalign.h>
+
 static bool (*on_failure)(void);
 
 void alloc_on_failure(bool (*fn)(void))
@@ -80,4 +82,57 @@ size_t alloc_grow_size(size_t alloc, size_t need)
 	size_t next = alloc < 16 ? 16 : alloc + alloc / 2;
 
 	return next < need ? need : next;
+}
+
+/* --- arenas --- */
+
+enum { BLOCK_SIZE = 256 * 1024 };
+
+struct arena_block {
+	struct arena_block *next;
+	size_t size;
+	alignas(max_align_t) char data[];
+};
+
+void arena_release(struct arena *arena)
+{
+	while (arena->blocks) {
+		struct arena_block *next = arena->blocks->next;
+
+		free(arena->blocks);
+		arena->blocks = next;
+	}
+	arena->used = 0;
+}
+
+static void *take_bytes(struct arena *arena, size_t size, size_t align)
+{
+	size_t at = (arena->used + align - 1) & ~(align - 1);
+	struct arena_block *block = arena->blocks;
+
+	if (!block || at + size > block->size) {
+		size_t want = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+
+		block = xmalloc(sizeof(*block) + want);
+		block->size = want;
+		block->next = arena->blocks;
+		arena->blocks = block;
+		at = 0;
+	}
+	arena->used = at + size;
+	return block->data + at;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	return take_bytes(arena, size, alignof(max_align_t));
+}
+
+char *arena_memdupz(struct arena *arena, const void *data, size_t len)
+{
+	char *copy = take_bytes(arena, len + 1, 1);
+
+	memcpy(copy, data, len);
+	copy[len] = '\0';
+	return copy;
 }

@@ -56,4 +56,20 @@ bool clock_parse_duration(int64_t *seconds_out, const char *text);
 /** The shortest exact form that clock_parse_duration() reads: "90s", "2w"; returns `out`. */
 char *clock_format_duration(char out[CLOCK_ISO_SIZE], int64_t seconds);
 
+/* --- numbers and sizes: units.c --- */
+
+enum { UNITS_SIZE = 32 };
+
+/** An unsigned whole number with nothing after it. */
+bool units_parse_number(uint64_t *out, const char *text);
+
+/** A number of bytes with an optional k, m, g or t (of 1024, as in git) and an optional B. */
+bool units_parse_size(uint64_t *out, const char *text);
+
+/** "194.5 MB" (of 1000), for people; returns `out`. */
+char *units_format_size(char out[UNITS_SIZE], uint64_t bytes);
+
+/** "3,659", for people; returns `out`. */
+char *units_format_count(char out[UNITS_SIZE], uint64_t n);
+
 #endif

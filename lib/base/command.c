@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/command.h"
+#include "base/spawn.h"
 
 #include "base/alloc.h"
 #include "base/cancel.h"

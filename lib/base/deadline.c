@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/deadline.h"
+#include "base/cancel.h"
 
 #include "base/clock.h"
 #include "base/std.h"

@@ -2,6 +2,8 @@
 #ifndef CKPT_BASE_ERROR_H
 #define CKPT_BASE_ERROR_H
 
+#include "base/std.h"
+
 /**
  * The one error model of this program.
  *
@@ -60,5 +62,25 @@ const char *ckpt_error_last(void);
  */
 char *ckpt_error_keep(void);
 int ckpt_error_put_back(int code, char *kept);
+
+/* --- findings: problems.c --- */
+
+/** What is wrong, in sentences, and whether it was fixed. All zero is an empty list. */
+struct problem {
+	char *what;
+	bool fixed;
+};
+
+struct problems {
+	struct problem *items;
+	size_t nr, alloc;
+};
+
+void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** Remove all but the first `nr`. */
+void problems_truncate(struct problems *list, size_t nr);
+void problems_release(struct problems *list);
 
 #endif

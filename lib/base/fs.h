@@ -158,4 +158,64 @@ bool fs_is_dir(const char *path);
 /** What the umask leaves of `mode`, for the user's files; the owner's bits are all kept. */
 mode_t fs_usual_mode(mode_t mode);
 
+/* --- line by line: lines.c --- */
+
+/**
+ * A file read line by line, with a small buffer: for files with thousands of lines of which little is
+ * kept. New memory costs more than reading.
+ */
+struct line_file {
+	int fd;
+	char *buf;
+	size_t size, at, end; /**< what was read and not given out is from `at` to `end` */
+	bool torn;	      /**< the last line given out does not end in a newline */
+	int error;	      /**< the errno with which reading failed, or 0 */
+};
+
+/** A regular file, not a link. Fails as fs_read_file() does; lines_close() is needed in any case. */
+int lines_open(struct line_file *out, int dirfd, const char *path);
+
+/**
+ * The next line, without its newline; it may have NULs, and its bytes may be changed until the next
+ * call. False at the end, or if reading fails.
+ */
+bool lines_next(struct line_file *lines, char **line, size_t *len);
+
+void lines_close(struct line_file *lines);
+
+/* --- in memory: map.c --- */
+
+/** A file in memory that nobody changes in place. */
+struct map {
+	const unsigned char *data; /**< aligned as malloc(3) does it */
+	size_t size;
+};
+
+/** Read or map a file; no data, and `errno`, if it does not exist, is empty (EINVAL) or not a file. */
+struct map map_file(int dirfd, const char *path);
+
+/** There may be no data. */
+void map_release(struct map *map);
+
+/* --- with holes: sparse.c --- */
+
+/**
+ * Write a new, empty file from beginning to end, with holes for long runs of
+ * zeros: holes take no disk space and read the same. Where the original file
+ * had holes is not known.
+ */
+struct sparse {
+	int fd;
+	off_t at;      /**< written, or left as a hole, up to here */
+	size_t zeros;  /**< zeros after that, not yet written */
+};
+
+#define SPARSE_INIT(fd_) { .fd = (fd_) }
+
+/** Append; 0, or -1 with errno. */
+int sparse_write(struct sparse *sparse, const void *data, size_t len);
+
+/** Finish: set the size of the file. 0, or -1 with errno. */
+int sparse_finish(struct sparse *sparse);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/intern.h"
+#include "base/strlist.h"
 
 #include "base/alloc.h"
 #include "base/std.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/lines.h"
+#include "base/fs.h"
 
 #include "base/alloc.h"
-#include "base/fs.h"
 
 enum { FIRST_SIZE = 32768 };
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/map.h"
+#include "base/fs.h"
 
 #include "base/alloc.h"
-#include "base/fs.h"
 
 #include <sys/mman.h>
 

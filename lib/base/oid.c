@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/oid.h"
+#include "base/hash.h"
 
 char *oid_hex_encode(char *out, const unsigned char *data, size_t len)
 {

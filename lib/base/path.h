@@ -4,6 +4,7 @@
 
 #include "base/std.h"
 #include "base/strbuf.h"
+#include "base/strlist.h"
 
 /** Path strings. Nothing here looks at a file system except path_real() and path_resolve(). */
 
@@ -33,5 +34,22 @@ char *path_real(const char *path);
 
 /** An absolute path in which the links of the existing part are resolved; the caller frees it. */
 char *path_resolve(const char *path);
+
+/* --- lists of paths: pathset.c --- */
+
+/**
+ * Questions about a list of relative paths sorted by bytes, as
+ * strlist_sort_unique() leaves it, answered by binary search. The path "" is
+ * the root.
+ */
+
+/** True if `path` is one of them. */
+bool pathset_has(const struct strlist *paths, const char *path);
+
+/** True if `path` is one of them or below one. */
+bool pathset_covers(const struct strlist *paths, const char *path);
+
+/** True if one of them is below `path`. */
+bool pathset_reaches(const struct strlist *paths, const char *path);
 
 #endif

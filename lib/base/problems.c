@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/problems.h"
+#include "base/error.h"
 
 #include "base/alloc.h"
 #include "base/std.h"

@@ -4,7 +4,6 @@
 
 #include "base/std.h"
 #include "base/strbuf.h"
-#include "base/utf8.h"
 
 /** Quote names of any bytes for people, for git and for shells, and read them back. */
 
@@ -31,5 +30,27 @@ void quote_shell(struct strbuf *out, const char *s);
  * `*p`, and move `*p` past it; false if it is malformed.
  */
 bool quote_undo_shell(struct strbuf *out, const char **p);
+
+/* --- UTF-8: utf8.c --- */
+
+/** Make text of any bytes safe to display. */
+
+/** Length of the UTF-8 sequence that begins at `s`, 0 if it is not valid. */
+size_t utf8_sequence(const char *s, size_t len);
+
+bool utf8_valid(const char *s, size_t len);
+
+/** Append `s`, with invalid bytes replaced by U+FFFD. */
+void utf8_sanitize(struct strbuf *out, const char *s, size_t len);
+
+/** C0, DEL, or a C1 character (U+0080 to U+009F), which some terminals also obey. */
+bool utf8_control(const char *s, size_t sequence);
+
+/**
+ * Append `s` for a terminal, which must not obey control characters from
+ * others: invalid bytes become U+FFFD, and control characters that are not
+ * among `kept` become `instead`.
+ */
+void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *kept, char instead);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/sparse.h"
-
 #include "base/fs.h"
+
 #include "base/std.h"
 
 enum {

@@ -2,6 +2,7 @@
 #ifndef CKPT_BASE_STRLIST_H
 #define CKPT_BASE_STRLIST_H
 
+#include "base/alloc.h"
 #include "base/std.h"
 
 /** A list of C strings that it owns. Start with STRLIST_INIT. */
@@ -37,5 +38,39 @@ void strlist_sort_unique(struct strlist *list);
 bool strlist_has(const struct strlist *list, const char *str);
 
 int strlist_equal(const struct strlist *a, const struct strlist *b);
+
+/* --- each held once: intern.c --- */
+
+/**
+ * Byte strings, each held once, by numbers from 1 on. All zero is an empty one. For one thread.
+ */
+struct intern {
+	struct intern_item {
+		const char *text; /**< with a NUL after it */
+		size_t len;
+	} *items; /**< of number n: items[n - 1] */
+	size_t nr, alloc;
+	size_t *slots; /**< numbers, at a position given by the bytes; 0: free */
+	size_t slots_nr; /**< a power of two */
+	struct arena arena;
+};
+
+/** The number of these bytes, which are added if they are new. */
+size_t intern_add(struct intern *intern, const char *text, size_t len);
+
+void intern_release(struct intern *intern);
+
+/* --- words that are meant: nearest.c --- */
+
+/** For messages about an unknown word: suggest the one that was perhaps meant. */
+
+/**
+ * How many letters must be inserted, removed or replaced to turn one word into
+ * the other, ignoring case.
+ */
+size_t nearest_distance(const char *a, const char *b);
+
+/** The word nearest to `word` of `nr` words; NULL if none is near. */
+const char *nearest_word(const char *word, const char *const *words, size_t nr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/units.h"
+#include "base/clock.h"
 
 #include "base/std.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/utf8.h"
+#include "base/quote.h"
 
 #include "base/std.h"
 

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
-#include "run/run.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 #include <signal.h>
 
 enum { SKIP = 125 };
@@ -30,7 +23,7 @@ struct bisect {
 
 /* --- which ones --- */
 
-static bool counts(const struct ckpt_record *record)
+static bool is_whole(const struct ckpt_record *record)
 {
 	return !record->scope.nr && !record->state_only;
 }
@@ -39,7 +32,7 @@ static int find_end(struct ckpt_record *out, struct session *session, const char
 {
 	int err = session_lookup(out, session->store, name);
 
-	if (!err && !counts(out))
+	if (!err && !is_whole(out))
 		err = ckpt_error_set(CKPT_ERROR,
 				     "checkpoint '%s' is not of the whole worktree and cannot be "
 				     "compared with others",
@@ -58,7 +51,7 @@ static int list_states(struct bisect *bisect)
 		bool good = !strcmp(record->id, bisect->good.id);
 
 		after = between && !strcmp(record->id, bisect->bad.id);
-		if (good || after || (between && counts(record) && !record->safety))
+		if (good || after || (between && is_whole(record) && !record->safety))
 			bisect->states[bisect->nr++] = record;
 		between = between || good;
 	}
@@ -80,14 +73,14 @@ static bool was_stopped(const struct run_child *child)
 	       child->signal == SIGQUIT;
 }
 
-static enum bisect_verdict judge(const struct run_child *child)
+static enum bisect_verdict judge_exit(const struct run_child *child)
 {
 	return !child->exit_status	    ? BISECT_GOOD
 	       : child->exit_status == SKIP ? BISECT_SKIPPED
 					    : BISECT_BAD;
 }
 
-static void note(struct bisect *bisect, size_t at, const struct try *try)
+static void note_verdict(struct bisect *bisect, size_t at, const struct try *try)
 {
 	const char *verdict = verdict_names[bisect->verdicts[at]];
 	struct row row = ROW_INIT;
@@ -107,11 +100,11 @@ static bool pass_over(struct bisect *bisect, size_t at, int err)
 		return false;
 	report_message("warning", ckpt_error_last());
 	bisect->verdicts[at] = BISECT_SKIPPED;
-	note(bisect, at, NULL);
+	note_verdict(bisect, at, NULL);
 	return true;
 }
 
-static int test(struct bisect *bisect, size_t at)
+static int test_state(struct bisect *bisect, size_t at)
 {
 	struct try try;
 	/* Several of them cannot read the same stdin, and stdout is for the answer. */
@@ -128,8 +121,8 @@ static int test(struct bisect *bisect, size_t at)
 	else if (!err && was_stopped(&try.child))
 		err = ckpt_error_set(CKPT_ECANCELLED, "interrupted");
 	if (!err) {
-		bisect->verdicts[at] = judge(&try.child);
-		note(bisect, at, &try);
+		bisect->verdicts[at] = judge_exit(&try.child);
+		note_verdict(bisect, at, &try);
 	}
 	try_release(&try);
 	return err && pass_over(bisect, at, err) ? 0 : err;
@@ -140,14 +133,14 @@ static int test_ends(struct bisect *bisect)
 {
 	size_t last = bisect->nr - 1;
 	struct strbuf why = STRBUF_INIT;
-	int err = test(bisect, 0);
+	int err = test_state(bisect, 0);
 
 	if (!err && bisect->verdicts[0] != BISECT_GOOD)
 		strbuf_addf(&why, "the command %s for %s, which should be good",
 			    bisect->verdicts[0] == BISECT_BAD ? "fails" : "exits with 125",
 			    bisect->good.id);
 	if (!err && !why.len)
-		err = test(bisect, last);
+		err = test_state(bisect, last);
 	if (!err && !why.len && bisect->verdicts[last] != BISECT_BAD)
 		strbuf_addf(&why, "the command %s for %s, which should be bad",
 			    bisect->verdicts[last] == BISECT_GOOD ? "succeeds" : "exits with 125",
@@ -160,7 +153,7 @@ static int test_ends(struct bisect *bisect)
 
 /* --- the answer --- */
 
-static int report(struct bisect *bisect)
+static int report_result(struct bisect *bisect)
 {
 	size_t first, last = bisect_range(&first, bisect->verdicts, bisect->nr);
 	int status = first == last ? EXIT_DONE : EXIT_INCOMPLETE;
@@ -179,9 +172,8 @@ static int report(struct bisect *bisect)
 		row_json(&answer, "tested", json_incref(bisect->tested));
 		status = report_json(row_object(&answer), status);
 	} else if (first == last) {
-		printf("%s%s%s is the first bad checkpoint: ", term_color(TERM_YELLOW),
-		       bisect->states[last]->id, term_color(TERM_RESET));
-		report_plain(stdout, "%s\n", title);
+		printf("%s is the first bad checkpoint: %s\n", report_id(bisect->states[last]->id),
+		       report_safe(title));
 	} else {
 		printf("The first bad checkpoint is one of these, the others were skipped:\n");
 		for (size_t i = first; i <= last; i++)
@@ -192,7 +184,7 @@ static int report(struct bisect *bisect)
 	return status;
 }
 
-static int search(struct bisect *bisect)
+static int search_first_bad(struct bisect *bisect)
 {
 	int err = test_ends(bisect);
 	size_t at;
@@ -201,9 +193,9 @@ static int search(struct bisect *bisect)
 		unsigned steps = bisect_steps(bisect->verdicts, bisect->nr);
 
 		show_run_say("about %u more %s to run\n", steps, steps == 1 ? "time" : "times");
-		err = test(bisect, at);
+		err = test_state(bisect, at);
 	}
-	return err ? err : report(bisect);
+	return err ? err : report_result(bisect);
 }
 
 static int bisect(struct session *session, const struct strlist *args)
@@ -227,7 +219,7 @@ static int bisect(struct session *session, const struct strlist *args)
 		err = list_states(&bisect);
 	}
 	if (!err)
-		err = search(&bisect);
+		err = search_first_bad(&bisect);
 	free(bisect.states);
 	free(bisect.verdicts);
 	json_decref(bisect.tested);

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 const struct cmd *cmd_find(const char *name)
 {
 	for (size_t i = 0; i < cmd_table.nr; i++)
@@ -127,8 +119,12 @@ int cmd_session_open(struct session *out, unsigned flags)
 	progress_setup(out->settings.progress, opt_common.quiet || opt_common.json);
 	report_warnings(&out->settings.warnings);
 	/* Even with -q: something happened to the only copy. */
-	for (size_t i = 0; out->store && i < out->store->repaired.nr; i++)
-		report_message("warning", out->store->repaired.items[i]);
+	for (size_t i = 0; out->store && i < out->store->damage.nr; i++) {
+		char *text = xstrfmt("%s; the next save repairs it", out->store->damage.items[i]);
+
+		report_message("warning", text);
+		free(text);
+	}
 	if (out->hint && (!opt_common.quiet || !report_speaks()))
 		report_message("warning", out->hint);
 	if (out->store && journal_is_left(out->store))

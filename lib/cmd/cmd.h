@@ -2,11 +2,8 @@
 #ifndef CKPT_CMD_CMD_H
 #define CKPT_CMD_CMD_H
 
-#include "base/base.h"
+/* Most commands need no other door: it leads to those of what is shown, with ui and session. */
 #include "show/show.h"
-
-struct opt_spec;
-struct session;
 
 /**
  * One file for each command: its options, its `-h`, the checks of its

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "show/show.h"
-
 /* ---- the command line ---- */
 
 /* One question: the words, and where in them we are. */

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static bool origin, global, get, add, unset;
 
 static const struct opt options[] = {
@@ -66,7 +59,7 @@ struct rows {
 	size_t nr;
 };
 
-static int unknown(const char *key)
+static int error_unknown(const char *key)
 {
 	const char **known = xcalloc(setting_count, sizeof(*known)), *nearest;
 	/* In git's configuration it has a section. */
@@ -95,7 +88,7 @@ static int find_rows(struct rows *out, const struct strlist *keys)
 		int row = keys->nr ? setting_find(keys->items[i]) : (int)i;
 
 		if (row < 0)
-			return unknown(keys->items[i]);
+			return error_unknown(keys->items[i]);
 		out->items[i] = (unsigned)row;
 	}
 	return 0;
@@ -144,7 +137,7 @@ static int print_text(const struct ckpt_settings *settings, const struct rows *r
 	return EXIT_DONE;
 }
 
-static int show(struct session *session, const struct rows *rows)
+static int show_settings(struct session *session, const struct rows *rows)
 {
 	return opt_common.json ? print_json(&session->settings, rows)
 			       : print_text(&session->settings, rows);
@@ -198,7 +191,7 @@ static void look_again(struct strlist *warnings, unsigned row, const char *file,
 	session_close(&session);
 }
 
-static int change(unsigned row, const char *value)
+static int change_setting(unsigned row, const char *value)
 {
 	struct settings_change how = { .value = unset ? NULL : value, .add = add };
 	struct strlist warnings = STRLIST_INIT;
@@ -268,10 +261,10 @@ static int config(struct session *session, const struct strlist *args)
 
 	(void)args;
 	if (new_value || unset) {
-		status = change(rows.items[0], new_value);
+		status = change_setting(rows.items[0], new_value);
 	} else {
 		status = cmd_session_open(session, 0);
-		status = status ? status : show(session, &rows);
+		status = status ? status : show_settings(session, &rows);
 	}
 	free(rows.items);
 	return status;

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static bool quiet, exit_code, staged;
 
 static const struct opt options[] = {
@@ -104,7 +96,7 @@ static int parse_paths(struct request *request, struct session *session, const s
 }
 
 /* Up to two checkpoints, then paths; as in git, "--" tells them apart where it matters. */
-static int parse(struct request *request, struct session *session, const struct strlist *args,
+static int parse_args(struct request *request, struct session *session, const struct strlist *args,
 		 int dashdash)
 {
 	size_t before = dashdash < 0 ? args->nr : (size_t)dashdash, i = 0;
@@ -132,7 +124,7 @@ static int parse(struct request *request, struct session *session, const struct 
 	return err ? err : check_scope(request);
 }
 
-static int print(struct diff *diff, const struct request *request, const struct session *session)
+static int print_diff(struct diff *diff, const struct request *request, const struct session *session)
 {
 	int err = show_diff_prepare(diff), status;
 	bool differ = false;
@@ -149,7 +141,7 @@ static int print(struct diff *diff, const struct request *request, const struct 
 		row_text(&answer, "to", request->nr > 1 ? request->sides[1].id : NULL);
 		row_json(&answer, "changes", show_diff_json(diff));
 		if (staged)
-			row_json(&answer, "unmerged", show_git_unmerged_json(diff));
+			row_json(&answer, "unmerged", json_paths(staged_unmerged(diff)));
 		return report_json(row_object(&answer), status);
 	}
 	if (quiet || opt_common.quiet)
@@ -173,7 +165,7 @@ static int show_diff(struct session *session, const struct strlist *args)
 	struct request request = { .sides = { CKPT_RECORD_INIT, CKPT_RECORD_INIT },
 				   .only = PATHSPEC_INIT };
 	struct diff diff;
-	int err = parse(&request, session, args, opt_common.dashdash);
+	int err = parse_args(&request, session, args, opt_common.dashdash);
 
 	if (!err && staged)
 		err = staged_between(&diff, session, &request.sides[0],
@@ -186,7 +178,7 @@ static int show_diff(struct session *session, const struct strlist *args)
 				    progress_show);
 	progress_clear();
 	if (!err) {
-		err = print(&diff, &request, session);
+		err = print_diff(&diff, &request, session);
 		diff_release(&diff);
 	}
 	record_release(&request.sides[0]);

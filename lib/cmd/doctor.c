@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
 #include "remote/remote.h"
 #include "repair/repair.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static bool fix;
 
@@ -39,10 +35,8 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 
 	for (size_t i = 0; i < problems->nr; i++) {
 		const struct problem *problem = &problems->items[i];
-		struct strbuf clean = STRBUF_INIT;
 
 		open += !problem->fixed;
-		report_clean(&clean, problem->what);
 		json_array_append_new(array,
 				      json_pack("{s:o,s:b}", "what", json_text(problem->what),
 						"fixed", (int)problem->fixed));
@@ -50,8 +44,7 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 			report_text("%s%s%s %s\n",
 				    term_color(problem->fixed ? TERM_GREEN : TERM_RED),
 				    problem->fixed ? "fixed:" : "problem:", term_color(TERM_RESET),
-				    clean.buf);
-		strbuf_release(&clean);
+				    report_safe(problem->what));
 	}
 	if (opt_common.json)
 		return report_json(json_pack("{s:b,s:o,s:o}", "ok", !open, "problems", array,

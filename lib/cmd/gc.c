@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "keep/keep.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static void print(const struct gc_result *result)
 {
 	char freed[UNITS_SIZE], left[UNITS_SIZE];

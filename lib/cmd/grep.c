@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static struct strlist given;
 static bool basic, extended, fixed, ignore_case, word, files_only, numbers, all;
 
@@ -113,7 +106,7 @@ static int parse_checkpoints(struct request *request, struct session *session,
 	return err;
 }
 
-static int parse(struct request *request, struct session *session, const struct strlist *args)
+static int parse_args(struct request *request, struct session *session, const struct strlist *args)
 {
 	size_t at = given.nr ? 0 : 1;
 	int err;
@@ -143,8 +136,8 @@ static void print_head(const struct grep_hit *hit, const struct ckpt_records *re
 {
 	const char *reset = term_color(TERM_RESET);
 
-	printf("%s%s%s:%s%s%s  ", term_color(TERM_YELLOW), records->items[hit->newest].id, reset,
-	       term_color(TERM_BOLD), report_path(hit->path), reset);
+	printf("%s:%s%s%s  ", report_id(records->items[hit->newest].id), term_color(TERM_BOLD),
+	       report_path(hit->path), reset);
 	if (hit->count == 1)
 		printf("only there");
 	else
@@ -232,7 +225,7 @@ static int print_json(const struct grep_result *result, const struct ckpt_record
 			   status);
 }
 
-static int print(const struct grep_result *result, const struct request *request,
+static int print_result(const struct grep_result *result, const struct request *request,
 		 const struct session *session, struct patterns *patterns)
 {
 	int status = result->nr ? EXIT_DONE : EXIT_NO;
@@ -269,7 +262,7 @@ static int grep(struct session *session, const struct strlist *args)
 	};
 	struct patterns *patterns = NULL;
 	struct grep_result result = { 0 };
-	int err = parse(&request, session, args);
+	int err = parse_args(&request, session, args);
 
 	if (!err)
 		err = patterns_new(&patterns, &request.texts, &opts.how);
@@ -279,7 +272,7 @@ static int grep(struct session *session, const struct strlist *args)
 		err = grep_records(&result, session, &request.records, &opts);
 	progress_clear();
 	if (!err) {
-		err = print(&result, &request, session, patterns);
+		err = print_result(&result, &request, session, patterns);
 		grep_release(&result);
 	}
 	patterns_free(patterns);

@@ -47,23 +47,6 @@ static int tell(const struct remotes_item *remote, const struct ckpt_record *rec
 	return EXIT_DONE;
 }
 
-static int push_one(struct session *session, const struct remotes_item *remote, const char *id)
-{
-	const struct push_opts opts = { .force = force, .shown = progress_enabled() };
-	struct strlist names = STRLIST_INIT;
-	struct push_result result = { 0 };
-	int err;
-
-	strlist_add(&names, id);
-	err = push_checkpoints(&result, session, remote, &names, &opts);
-	if (!err && result.items[0].state == PUSH_FAILED)
-		err = ckpt_error_set(CKPT_ERROR, "'%s' was not pushed: %s", id,
-				     result.items[0].why);
-	push_result_release(&result);
-	strlist_release(&names);
-	return err;
-}
-
 /* Without the options of `save` that they name, which this command does not have. */
 static void print_warnings(const struct strlist *all)
 {
@@ -96,21 +79,6 @@ static int take(struct ckpt_record *out, struct session *session)
 	return err ? err : lookup_default(out, session->store);
 }
 
-static int check_doubt(struct session *session, const struct ckpt_record *record)
-{
-	char *why;
-	int err = push_doubt(&why, session, record);
-
-	if (!err && !why && session->repo && record->head)
-		err = push_doubt_history(&why, session, record->head);
-	if (!err && why)
-		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' was not handed off: %s; use --force if others may read that",
-				     record->id, why);
-	free(why);
-	return err;
-}
-
 static int handoff(struct session *session, const struct strlist *args)
 {
 	const struct remotes_item *remote = NULL;
@@ -121,13 +89,8 @@ static int handoff(struct session *session, const struct strlist *args)
 
 	if (!err)
 		err = take(&record, session);
-	if (!err && !force)
-		err = check_doubt(session, &record);
-	/* The commit first: whoever sees the checkpoint must find it. */
 	if (!err)
-		err = handoff_push_head(&head, session, remote, &record);
-	if (!err)
-		err = push_one(session, remote, record.id);
+		err = handoff_give(&head, session, remote, &record, force, progress_enabled());
 	if (!err)
 		err = tell(remote, &record, head);
 	if (!err && record.missing)
@@ -152,49 +115,6 @@ static const struct opt takeover_options[] = {
 	{ OPT_FLAG, 0, "force", &force, NULL, "also what restore needs --force for" },
 	{ OPT_END },
 };
-
-static int choose_newest(struct ckpt_record *out, const struct fetch_result *result)
-{
-	const struct fetch_item *newest = NULL;
-
-	for (size_t i = 0; i < result->nr; i++) {
-		const struct fetch_item *item = &result->items[i];
-
-		/* It may be the one. */
-		if (item->state == FETCH_BAD)
-			return ckpt_error_set(CKPT_ERROR, "'%s/%s' was refused: %s", item->at.machine,
-					      item->at.ref.id, item->why);
-		if (!newest || strcmp(item->record.id, newest->record.id) > 0)
-			newest = item;
-	}
-	if (!newest)
-		return ckpt_error_set(CKPT_ENOTFOUND, "there is nothing to take over any more");
-	snprintf(out->id, sizeof(out->id), "%s", newest->record.id);
-	return 0;
-}
-
-/* The newest of a machine, fetched and checked; its record is read from the store. */
-static int bring(struct ckpt_record *out, struct session *session,
-		 const struct remotes_item *remote, const char *machine)
-{
-	const struct fetch_opts opts = { .shown = progress_enabled() };
-	struct ckpt_record newest = CKPT_RECORD_INIT;
-	struct strlist names = STRLIST_INIT;
-	struct fetch_result result = { 0 };
-	int err;
-
-	strlist_addf(&names, "%s/@", machine);
-	err = fetch_checkpoints(&result, session, remote, &names, &opts);
-	if (!err)
-		err = choose_newest(&newest, &result);
-	if (!err) {
-		strlist_addf(&names, "%s/%s", machine, newest.id);
-		err = session_lookup(out, session->store, names.items[1]);
-	}
-	fetch_result_release(&result);
-	strlist_release(&names);
-	return err;
-}
 
 /* One word is a machine if it is not a remote, and it is clear which remote is meant. */
 static int choose_machine(const struct remotes_item **out, const char **machine,
@@ -230,25 +150,20 @@ static int takeover(struct session *session, const struct strlist *args)
 	const struct remotes_item *remote = NULL;
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct remotes remotes = { 0 };
-	char *machine = NULL;
 	bool fetched = false;
-	const char *wanted = NULL;
-	int err = choose_machine(&remote, &wanted, &remotes, session, args);
+	const char *machine = NULL;
+	int err = choose_machine(&remote, &machine, &remotes, session, args);
 
 	if (!err)
-		err = handoff_machine(&machine, session, remote, wanted);
-	if (!err)
-		err = bring(&record, session, remote, machine);
-	if (!err)
-		err = handoff_fetch_head(&fetched, session, remote, &record);
+		err = handoff_take(&record, &fetched, session, remote, machine,
+				   progress_enabled());
 	if (!err && !opt_common.quiet && !opt_common.json)
-		report_plain(stdout, "Taking over %s/%s%s\n", machine, record.id,
+		report_plain(stdout, "Taking over %s/%s%s\n", record.machine, record.id,
 			     fetched ? ", with the commit at its HEAD" : "");
 	if (!err)
 		err = restore(session, &record);
 	record_release(&record);
 	remotes_release(&remotes);
-	free(machine);
 	return err;
 }
 

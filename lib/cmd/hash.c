@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static int hash(struct session *session, const struct strlist *args)
 {
 	const char *dir = args->nr ? args->items[0] : ".";
-	struct hashdir result;
+	struct verify_directory result;
 	struct row row = ROW_INIT;
-	int err = hashdir(&result, dir, pool_default_threads());
+	int err = verify_directory(&result, dir, pool_default_threads());
 
 	(void)session;
 	if (err)

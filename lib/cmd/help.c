@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 #define MANUAL "git-checkpoint"
 #define AGENTS "agents"
 
@@ -117,7 +112,7 @@ static void open_manual(const char *page)
 	execvp(argv[0], (char *const *)argv);
 }
 
-static int explain(const struct cmd *cmd)
+static int explain_command(const struct cmd *cmd)
 {
 	char *page;
 
@@ -138,7 +133,7 @@ int cmd_manual(const char *command)
 	const struct cmd *cmd = command ? cmd_find(command) : NULL;
 
 	if (cmd)
-		return explain(cmd);
+		return explain_command(cmd);
 	if (!opt_common.json)
 		open_manual(MANUAL);
 	return list_commands();
@@ -154,7 +149,7 @@ static int help(struct session *session, const struct strlist *args)
 	if (!strcmp(args->items[0], AGENTS))
 		return instruct_agents();
 	cmd = cmd_find(args->items[0]);
-	return cmd ? explain(cmd) : cmd_unknown(args->items[0]);
+	return cmd ? explain_command(cmd) : cmd_unknown(args->items[0]);
 }
 
 const struct opt_spec cmd_help_spec = {

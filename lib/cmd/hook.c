@@ -178,13 +178,13 @@ static void watch_git(const struct proc_list *ancestors)
 		close(fd);
 }
 
-static void take(void)
+static void take_checkpoint(void)
 {
 	struct hook_result result;
 
 	hook_take(&result, &decision, give_up);
-	for (size_t i = 0; i < result.repaired.nr; i++)
-		say("%s", result.repaired.items[i]);
+	for (size_t i = 0; i < result.damage.nr; i++)
+		say("%s; it is repaired now", result.damage.items[i]);
 	if (result.outcome == HOOK_FAILED)
 		say("not saved before %s: %s", decision.command, result.why);
 	else
@@ -209,7 +209,7 @@ static void read_refs(struct strbuf *out)
 }
 
 /* The hook's name, what the shim says, the arguments from git. */
-static void parse(int argc, char **argv)
+static void parse_call(int argc, char **argv)
 {
 	static const char events[] = "--events=", answer[] = "--answer=";
 	int i = 2;
@@ -243,7 +243,7 @@ int cmd_hook(int argc, char **argv)
 	}
 	/* Do not hold open what git's caller may be waiting for. */
 	(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
-	parse(argc, argv);
+	parse_call(argc, argv);
 	call.reflog_action = env_git("GIT_REFLOG_ACTION");
 	call.ancestors = &ancestors;
 	if (call.name != HOOK_REFERENCE_TRANSACTION || hook_wants_refs(&call)) {
@@ -254,7 +254,7 @@ int cmd_hook(int argc, char **argv)
 		hook_decide(&decision, &call);
 		if (decision.act) {
 			watch_git(&ancestors);
-			take();
+			take_checkpoint();
 		} else if (call.name == HOOK_FSMONITOR) {
 			/* It changes nothing, however often it asks. */
 			leave_answer(&(struct hook_answer){ decision.caller, HOOK_REACHES_SELF });

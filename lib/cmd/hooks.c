@@ -2,11 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/base.h"
 #include "hooks/hooks.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 #define SENSITIVE "hookSensitive"
 
@@ -14,7 +10,7 @@ static const char *events;
 static bool guard, ref_transaction, no_ref_transaction, user, print, global;
 static struct strlist agents;
 
-static bool offer(struct complete *complete, const char *what)
+static bool offer_names(struct complete *complete, const char *what)
 {
 	const char *const *names = !strcmp(what, "--events")  ? hook_event_names
 				   : !strcmp(what, "--agent") ? agents_names()
@@ -144,16 +140,13 @@ static void print_items(const struct hooks_report *report)
 {
 	for (size_t i = 0; i < report->nr; i++) {
 		const struct hooks_item *item = &report->items[i];
-		struct strbuf clean = STRBUF_INIT;
 
-		if (item->state == HOOKS_RUNS) {
-			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
-			continue;
-		}
 		/* What does not run is the answer, so it is printed even with -q. */
-		report_clean(&clean, item->repair);
-		printf("%s: %s: %s\n", hooks_state_name(item->state), item->name, clean.buf);
-		strbuf_release(&clean);
+		if (item->state == HOOKS_RUNS)
+			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
+		else
+			printf("%s: %s: %s\n", hooks_state_name(item->state), item->name,
+			       report_safe(item->repair));
 	}
 }
 
@@ -276,7 +269,7 @@ static void offer_sensitive(struct session *session)
 			    global ? "--global " : "");
 }
 
-static int install(struct session *session, struct hooks_report *report)
+static int install_hooks(struct session *session, struct hooks_report *report)
 {
 	struct hooks_opts opts = {
 		.events = events,
@@ -307,7 +300,7 @@ static int install(struct session *session, struct hooks_report *report)
 	return exit_status(report);
 }
 
-static int uninstall(struct session *session, struct hooks_report *report)
+static int uninstall_hooks(struct session *session, struct hooks_report *report)
 {
 	int err = hooks_uninstall(report, session, global);
 
@@ -344,16 +337,12 @@ static void print_global(const struct hooks_report *report)
 static void print_verdict(const struct hooks_report *report)
 {
 	bool own = hooks_any_runs(report), all = report->global && hooks_any_runs(report->global);
-	struct strbuf clean = STRBUF_INIT;
 
-	if (own || all) {
+	if (own || all)
 		report_text("this repository: protected by %s%s%s\n", own ? "its own hooks" : "",
 			    own && all ? " and " : "", all ? "the global configuration" : "");
-		return;
-	}
-	report_clean(&clean, why_not(report));
-	report_text("this repository: not protected: %s\n", clean.buf);
-	strbuf_release(&clean);
+	else
+		report_text("this repository: not protected: %s\n", report_safe(why_not(report)));
 }
 
 static int global_status(struct hooks_report *report)
@@ -406,7 +395,7 @@ static void print_status(const struct hooks_report *report,
 	print_blind_spots(report);
 }
 
-static int status(struct session *session, struct hooks_report *report)
+static int show_status(struct session *session, struct hooks_report *report)
 {
 	struct show_agents_view view = { 0 };
 	int err = 0;
@@ -448,7 +437,7 @@ static int do_install(struct session *session, const struct strlist *args)
 	const struct show_agents how = { &agents, true, user, print };
 
 	(void)args;
-	return agents.nr ? show_agents_edit(session, &how) : with_report(install, session);
+	return agents.nr ? show_agents_edit(session, &how) : with_report(install_hooks, session);
 }
 
 static int do_uninstall(struct session *session, const struct strlist *args)
@@ -456,13 +445,13 @@ static int do_uninstall(struct session *session, const struct strlist *args)
 	const struct show_agents how = { &agents, false, user, false };
 
 	(void)args;
-	return agents.nr ? show_agents_edit(session, &how) : with_report(uninstall, session);
+	return agents.nr ? show_agents_edit(session, &how) : with_report(uninstall_hooks, session);
 }
 
 static int do_status(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return with_report(status, session);
+	return with_report(show_status, session);
 }
 
 static const struct opt install_options[] = {
@@ -502,13 +491,13 @@ static const struct opt_spec subcommands[] = {
 	{ .command = "hooks install",
 	  .summary = "add hooks, or an entry for a coding agent",
 	  .options = install_options,
-	  .offer = offer,
+	  .offer = offer_names,
 	  .session = SESSION_ANY,
 	  .run = do_install },
 	{ .command = "hooks uninstall",
 	  .summary = "remove them",
 	  .options = uninstall_options,
-	  .offer = offer,
+	  .offer = offer_names,
 	  .session = SESSION_ANY,
 	  .run = do_uninstall },
 	{ .command = "hooks status",

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "look/look.h"
 #include "remote/remote.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static const char *source, *since, *until, *grep;
 static const char *of_session; /* "": as the argument says, or the last */
@@ -85,7 +79,7 @@ static int parse_span(struct span *out)
 	return err ? err : parse_end(&out->to, "--until", until);
 }
 
-static bool says(const struct ckpt_record *record, const char *text)
+static bool has_text(const struct ckpt_record *record, const char *text)
 {
 	char *title = title_of(record);
 	bool found = strstr(record->reason, text) || strstr(title, text);
@@ -94,13 +88,13 @@ static bool says(const struct ckpt_record *record, const char *text)
 	return found;
 }
 
-static bool wanted(const struct ckpt_record *record, void *payload)
+static bool is_wanted(const struct ckpt_record *record, void *payload)
 {
 	const struct span *span = payload;
 
 	return (!source || !strcmp(record->source, source)) && record->created_at >= span->from &&
 	       record->created_at <= span->to && (step < 0 || record->step == step) &&
-	       (!grep || says(record, grep));
+	       (!grep || has_text(record, grep));
 }
 
 /* What changed in one; `json` NULL: printed. */
@@ -110,9 +104,9 @@ static int add_changes(json_t *json, struct session *session, struct list *found
 	int err = 0;
 
 	if (found->past_only && json)
-		json_object_set_new(json, "changes", list_history_json(&found->past.items[at]));
+		json_object_set_new(json, "changes", list_changes_json(&found->rows[at]));
 	else if (found->past_only)
-		err = show_diff_print(&found->past.items[at].diff);
+		err = show_diff_print(&found->rows[at].diff);
 	else
 		err = show_diff_of(json ? &changed : NULL, session, found->rows[at].record, NULL);
 	if (changed)
@@ -209,7 +203,7 @@ static void say_none(const struct session *session, const struct list *found,
 static int list(struct session *session, const struct strlist *args)
 {
 	struct ckpt_enough enough = { .max = count < 0 ? SIZE_MAX : (size_t)count,
-				      .counts = wanted,
+				      .counts = is_wanted,
 				      .payload = &span };
 	struct list found = { 0 };
 	int err;
@@ -227,7 +221,7 @@ static int list(struct session *session, const struct strlist *args)
 		list_choose(&found, &enough, remote);
 	if (!opt_common.json && !opt_common.quiet)
 		pager_start(session->gitconfig);
-	report_warnings(args->nr ? &found.past.damaged : &found.records.damaged);
+	report_warnings(&found.records.damaged);
 	say_none(session, &found, args);
 	if (opt_common.json)
 		err = print_json(session, &found);

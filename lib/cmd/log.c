@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static int64_t count = -1;
 
 static const struct opt options[] = {

@@ -2,11 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/base.h"
 #include "mcp/mcp.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static struct strlist roots;
 static bool install, uninstall, print, user;

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "keep/keep.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 /* --- pin, unpin --- */
 
 static const char *given;
@@ -42,8 +36,7 @@ static int mark(struct session *session, const char *checkpoint, bool pin)
 		err = report_json(json_pack("{s:o}", "checkpoint", report_listed(&record)),
 				  EXIT_DONE);
 	else if (!err)
-		report_text("%s %s%s%s%s%s%s%s\n", pin ? "Pinned" : "Unpinned",
-			    term_color(TERM_YELLOW), record.id, term_color(TERM_RESET),
+		report_text("%s %s%s%s%s%s\n", pin ? "Pinned" : "Unpinned", report_id(record.id),
 			    given ? " as " : "", given ? given : "", was ? ", no longer as " : "",
 			    was ? was : "");
 	free(was);
@@ -99,8 +92,7 @@ static int confirm(struct strlist *ids, struct session *session, const struct st
 	if (!err)
 		err = show_drop_confirm(&result);
 	for (size_t i = 0; i < result.nr; i++)
-		strlist_addf(ids, "%s%s%s", result.items[i].record.machine ? result.items[i].record.machine : "",
-			     result.items[i].record.machine ? "/" : "", result.items[i].record.id);
+		strlist_take(ids, show_drop_name(&result.items[i].record));
 	retain_result_release(&result);
 	return err;
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "keep/keep.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static bool dry_run, expired, yes;
 static int64_t max_count = -1, max_automatic = -1, max_size = -1;
 

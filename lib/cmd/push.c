@@ -16,7 +16,7 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &opts.dry_run, NULL, "only say what would be sent" },
 	{ OPT_FLAG, 0, "force", &opts.force, NULL, "also what may have secrets" },
 	{ OPT_FLAG, 0, "prune", &opts.prune, NULL,
-	  "then remove there what this store pushed and no longer has" },
+	  "then remove there what this store has dropped or evicted" },
 	{ OPT_END },
 };
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "repair/repair.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static bool force;
 

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
 static bool as_worktree, turn, by_hunks;
 static const char *reason, *verify_command, *verify_how, *into, *branch, *store_name;
@@ -116,8 +107,7 @@ static int parse_paths(struct strlist *out, struct session *session,
 					     "'%s' is not in the scope of checkpoint '%s'",
 					     only.plain.items[i], target->id);
 	if (!err)
-		err = into ? show_paths_expand_stored(out, session, target, &only)
-			   : show_paths_expand(out, session, target, &only);
+		err = show_paths_expand(out, session, target, &only, into != NULL);
 	pathspec_release(&only);
 	return err;
 }
@@ -161,7 +151,7 @@ static int find_named(struct ckpt_record *out, struct session *session, const ch
 	return err;
 }
 
-static int copy(struct session *session, const struct restore_opts *opts)
+static int make_copy(struct session *session, const struct restore_opts *opts)
 {
 	const struct into_opts how = {
 		.target = opts->target,
@@ -208,7 +198,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		err = ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' holds only state, no files",
 				     target.id);
 	if (!err)
-		err = into ? copy(session, &opts) : carry_out(session, &opts);
+		err = into ? make_copy(session, &opts) : carry_out(session, &opts);
 	strlist_release(&paths);
 	record_release(&target);
 	return err;
@@ -320,7 +310,7 @@ static int restore(struct session *session, const struct strlist *args)
 	return err ? err : restore_named(session, args, is_named(args));
 }
 
-static int walk(struct session *session, enum undo_way way)
+static int walk_stack(struct session *session, enum undo_way way)
 {
 	int err = or_no(cmd_session_open(session, SESSION_STORE));
 
@@ -345,13 +335,13 @@ static int undo_turn(struct session *session)
 static int undo(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return turn ? undo_turn(session) : walk(session, UNDO_BACK);
+	return turn ? undo_turn(session) : walk_stack(session, UNDO_BACK);
 }
 
 static int redo(struct session *session, const struct strlist *args)
 {
 	(void)args;
-	return walk(session, UNDO_FORTH);
+	return walk_stack(session, UNDO_FORTH);
 }
 
 /* Alone: without checkpoints the answer of some is no. */

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static bool dry_run, verbose, by_hunks, yes;
 static const char *conflicts, *source = JOURNAL_SOURCE;
 
@@ -54,6 +46,7 @@ struct request {
 	struct pathspec only;
 	char *what;
 	struct strbuf command, patch;
+	struct choices choices;
 };
 
 static void request_release(struct request *request)
@@ -64,6 +57,7 @@ static void request_release(struct request *request)
 	pathspec_release(&request->only);
 	strbuf_release(&request->command);
 	strbuf_release(&request->patch);
+	choose_release(&request->choices);
 	free(request->what);
 }
 
@@ -115,40 +109,6 @@ static int parse_paths(struct request *request, struct session *session, const s
 	return err;
 }
 
-/* --- the patch --- */
-
-static unsigned full_mode(const struct wt_entry *entry)
-{
-	return entry->kind == WT_DIR ? 0040000u | entry->mode : wt_entry_mode(entry);
-}
-
-static int add_patch(const struct restore_patch *patch, void *payload)
-{
-	const struct patch_opts opts = { .context = 3,
-					 .color = *term_color(TERM_RED) != '\0' };
-	struct patch_input in = { 0 };
-
-	if (patch->old) {
-		bool large = patch->old->st.size > RESTORE_PATCH_MAX;
-
-		in.old_path = patch->path;
-		in.old_mode = full_mode(patch->old);
-		in.old_oid = patch->old->oid;
-		in.old_data = large ? NULL : patch->old_data.buf;
-		in.old_len = large ? patch->old->st.size : patch->old_data.len;
-	}
-	if (patch->new) {
-		bool large = patch->new->st.size > RESTORE_PATCH_MAX;
-
-		in.new_path = patch->path;
-		in.new_mode = full_mode(patch->new);
-		in.new_oid = patch->new->oid;
-		in.new_data = large ? NULL : patch->new_data.buf;
-		in.new_len = large ? patch->new->st.size : patch->new_data.len;
-	}
-	return patch_print(payload, &in, &opts);
-}
-
 /* --- the command --- */
 
 static void add_argument(struct strbuf *out, const char *text)
@@ -197,8 +157,7 @@ static int carry_out(struct session *session, struct request *request)
 		.target = &request->target,
 		.composed.make = revert_compose,
 		.composed.payload = &revert,
-		.composed.patch = dry_run || (!yes && !by_hunks) ? add_patch : NULL,
-		.composed.patch_payload = &request->patch,
+		.choices = dry_run || (!yes && !by_hunks) ? &request->choices : NULL,
 		.kind = JOURNAL_REVERT,
 		.reason = reason,
 		.source = source,
@@ -208,6 +167,7 @@ static int carry_out(struct session *session, struct request *request)
 	const struct show_restore_how how = { .yes = yes, .by_hunks = by_hunks };
 	const struct show_restore_words words = { .what = request->what,
 						  .command = request->command.buf,
+						  .choices = &request->choices,
 						  .patch = &request->patch };
 	int err;
 

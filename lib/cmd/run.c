@@ -2,15 +2,7 @@
 #include "cmd/cmd.h"
 
 #include "agents/agents.h"
-#include "base/base.h"
 #include "flow/flow.h"
-#include "keep/keep.h"
-#include "restore/restore.h"
-#include "run/run.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
 
 static const char *reason = "pre-run", *verify, *json_file;
 static int64_t json_fd = -1;
@@ -170,7 +162,7 @@ __attribute__((format(printf, 2, 3))) static void warn(struct run *run, const ch
 }
 
 /* The command was not run. */
-static int fail(struct run *run, int err)
+static int fail_run(struct run *run, int err)
 {
 	int status = report_failure(err);
 	json_t *answer = json_pack("{s:o}", "error", report_error_object(status, ckpt_error_last()));
@@ -245,7 +237,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 }
 
 /* Everything that needs the store, which is closed again before the command runs. */
-static int prepare(struct run *run)
+static int save_before(struct run *run)
 {
 	struct session session;
 	struct stat st;
@@ -269,7 +261,7 @@ static int prepare(struct run *run)
 
 /* ---- the command, and its verification ---- */
 
-static int execute(struct run *run)
+static int run_command(struct run *run)
 {
 	char **argv = xcalloc(run->ran.command->nr + 1, sizeof(*argv));
 	char *shell[] = { "/bin/sh", "-c", run->verify, NULL };
@@ -299,7 +291,7 @@ static int execute(struct run *run)
 
 /* ---- after the command ---- */
 
-static int confirm(const struct restore_result *preview, struct session *session, void *payload)
+static int confirm_rollback(const struct restore_result *preview, struct session *session, void *payload)
 {
 	struct run *run = payload;
 	int err = show_restore_confirm(preview, session, &run->ran.saved.record);
@@ -308,7 +300,7 @@ static int confirm(const struct restore_result *preview, struct session *session
 	return err;
 }
 
-static int restore(struct run *run)
+static int restore_saved(struct run *run)
 {
 	static const struct strlist all = STRLIST_INIT;
 	struct restore_opts opts = {
@@ -317,7 +309,7 @@ static int restore(struct run *run)
 		.reason = "rollback of a failed run",
 		.paths = &all,
 		.kept = agents_kept(),
-		.confirm = rollback ? NULL : confirm,
+		.confirm = rollback ? NULL : confirm_rollback,
 		.payload = run,
 		.progress = progress_show,
 	};
@@ -344,7 +336,7 @@ static void roll_back(struct run *run)
 	if (!rollback && (run->to_stdout || !prompt_possible())) {
 		run->declined = true;
 	} else {
-		err = restore(run);
+		err = restore_saved(run);
 		if (!err) {
 			show_run_say_restored(&run->ran);
 			if (!show_run_is_back(&run->ran))
@@ -378,11 +370,11 @@ static int run_it(struct run *run)
 	json_t *answer;
 
 	if (!err)
-		err = prepare(run);
+		err = save_before(run);
 	if (!err)
-		err = execute(run);
+		err = run_command(run);
 	if (err)
-		return fail(run, err);
+		return fail_run(run, err);
 	/* A command that was not started has changed nothing. */
 	if (run->failed && run->ran.child.started)
 		roll_back(run);
@@ -410,7 +402,7 @@ int cmd_run(int argc, char **argv)
 		char *kept = ckpt_error_keep();
 
 		(void)open_sink(&run);
-		status = fail(&run, ckpt_error_put_back(err, kept));
+		status = fail_run(&run, ckpt_error_put_back(err, kept));
 	} else {
 		status = run_it(&run);
 	}

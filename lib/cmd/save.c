@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
-#include "save/save.h"
-#include "session/session.h"
-#include "settings/settings.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 static const char *source = "cli", *expires, *name;
 static int64_t step = -1, every = -1, min_interval;
@@ -185,7 +178,7 @@ static int parse_scope(struct strlist *out, const struct session *session, const
 	return err;
 }
 
-static char *summary(const struct save_result *result)
+static char *sum_up(const struct save_result *result)
 {
 	const struct ckpt_record *record = &result->record;
 	char size[UNITS_SIZE];
@@ -214,7 +207,7 @@ static char *summary(const struct save_result *result)
 	return text;
 }
 
-static json_t *stats(const struct save_result *result)
+static json_t *stats_json(const struct save_result *result)
 {
 	const struct ckpt_record *record = &result->record;
 	bool created = result->outcome == SAVE_CREATED;
@@ -222,9 +215,9 @@ static json_t *stats(const struct save_result *result)
 
 	row_number(&object, "files", record->files);
 	row_number(&object, "bytes", record->bytes);
-	row_json(&object, "changed", json_integer(created ? (json_int_t)record->changed : 0));
+	row_number(&object, "changed", created ? record->changed : 0);
 	row_number(&object, "new_bytes", result->new_bytes);
-	row_json(&object, "seconds", json_real((double)(long long)(result->seconds * 1e6) / 1e6));
+	row_seconds(&object, "seconds", result->seconds);
 	return row_object(&object);
 }
 
@@ -238,7 +231,7 @@ static json_t *next_actions(const struct ckpt_record *record)
 	return array;
 }
 
-static json_t *assumptions(void)
+static json_t *list_assumptions(void)
 {
 	json_t *array = json_array();
 
@@ -253,7 +246,7 @@ static int print_json(const struct save_result *result, int status)
 	const struct ckpt_record *record = &result->record;
 	struct row answer = ROW_INIT, before = ROW_INIT;
 	json_t *anchors = json_array();
-	char *text = summary(result);
+	char *text = sum_up(result);
 
 	row_bool(&answer, "checkpoint_created", result->outcome == SAVE_CREATED);
 	row_json(&answer, "checkpoint",
@@ -261,7 +254,7 @@ static int print_json(const struct save_result *result, int status)
 	row_text(&before, "hash", result->have_record ? record->state_hash : NULL);
 	row_text(&before, "summary", text);
 	row_json(&answer, "pre_mutation_state", row_object(&before));
-	row_json(&answer, "stats", stats(result));
+	row_json(&answer, "stats", stats_json(result));
 	if (record->captures.nr)
 		row_json(&answer, "captures", report_captures(&record->captures));
 	row_json(&answer, "skipped", report_skips(&result->skips));
@@ -275,7 +268,7 @@ static int print_json(const struct save_result *result, int status)
 		json_array_append_new(anchors, json_string(record->state_hash));
 	}
 	row_json(&answer, "evidence_anchors", anchors);
-	row_json(&answer, "assumptions", assumptions());
+	row_json(&answer, "assumptions", list_assumptions());
 	row_texts(&answer, "warnings", &record->warnings);
 	free(text);
 	return report_json(row_object(&answer), status);
@@ -304,7 +297,7 @@ static void print_warnings(const struct session *session, const struct save_resu
 static void print_text(const struct session *session, const struct save_result *result, int status)
 {
 	const struct ckpt_record *record = &result->record;
-	char *text = summary(result), size[UNITS_SIZE];
+	char *text = sum_up(result), size[UNITS_SIZE];
 
 	print_warnings(session, result);
 	switch (result->outcome) {
@@ -312,18 +305,14 @@ static void print_text(const struct session *session, const struct save_result *
 		for (size_t i = 0; i < record->captures.nr; i++)
 			report_text("Captured %s (%s)\n", record->captures.items[i].name,
 				    units_format_size(size, record->captures.items[i].size));
-		report_text("Saved %s%s%s (%s)\n", term_color(TERM_YELLOW), record->id,
-			    term_color(TERM_RESET), text);
+		report_text("Saved %s (%s)\n", report_id(record->id), text);
 		break;
 	case SAVE_UNCHANGED:
-		report_text("Nothing changed since %s%s%s\n", term_color(TERM_YELLOW), record->id,
-			    term_color(TERM_RESET));
+		report_text("Nothing changed since %s\n", report_id(record->id));
 		break;
 	case SAVE_NOT_YET:
-		report_text(result->have_record ? "Not due yet, the newest is %s%s%s\n" :
-						  "Not due yet%s%s%s\n",
-			    term_color(TERM_YELLOW), result->have_record ? record->id : "",
-			    term_color(TERM_RESET));
+		report_text("Not due yet%s%s\n", result->have_record ? ", the newest is " : "",
+			    result->have_record ? report_id(record->id) : "");
 		break;
 	}
 	if (status == EXIT_INCOMPLETE && !opt_common.quiet)

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static bool files, hashes, state, staged;
 static struct pathspec within = PATHSPEC_INIT;
 
@@ -28,12 +20,6 @@ static const struct opt options[] = {
 
 /* --- as text --- */
 
-/* What others stored must not control the terminal. */
-static void add_clean(struct strbuf *out, const char *text, size_t len)
-{
-	utf8_printable(out, text, len, "\n\t", '?');
-}
-
 /* What lists show; below it all of the reason, if there is more to it. */
 static void print_reason(const struct ckpt_record *record)
 {
@@ -48,7 +34,7 @@ static void print_reason(const struct ckpt_record *record)
 	if (!same)
 		strbuf_addf(&text, "%s\n", title);
 	if (strcmp(record->reason, "manual") != 0)
-		add_clean(&text, record->reason, strlen(record->reason));
+		report_clean(&text, record->reason);
 	free(title);
 	putchar('\n');
 	for (char *line = text.buf, *end; *line; line = end) {
@@ -108,22 +94,21 @@ static void print_head(const struct ckpt_record *record)
 
 static void print_states(const struct ckpt_meta *meta)
 {
-	struct strbuf text = STRBUF_INIT;
+	struct strbuf value = STRBUF_INIT;
 	char size[UNITS_SIZE];
 
 	for (size_t i = 0; i < meta->states_nr; i++) {
 		const struct ckpt_state *one = &meta->states[i];
 
-		strbuf_reset(&text);
-		add_clean(&text, one->key, strlen(one->key));
-		strbuf_addstr(&text, " = ");
+		strbuf_reset(&value);
+		/* What others stored must not control the terminal. */
 		if (one->value)
-			add_clean(&text, one->value, one->len);
+			utf8_printable(&value, one->value, one->len, "\n\t", '?');
 		else
-			strbuf_addf(&text, "(%s)", units_format_size(size, one->size));
-		printf("%s\n", text.buf);
+			strbuf_addf(&value, "(%s)", units_format_size(size, one->size));
+		printf("%s = %s\n", report_safe(one->key), value.buf);
 	}
-	strbuf_release(&text);
+	strbuf_release(&value);
 }
 
 static void print_rest(const struct ckpt_record *record, const struct ckpt_meta *meta)
@@ -223,12 +208,6 @@ static json_t *json_states(const struct ckpt_meta *meta, const char *only)
 	return object;
 }
 
-static int write_bytes(const void *data, size_t len, void *payload)
-{
-	(void)payload;
-	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
-}
-
 /* `key` NULL: all of them. */
 static int show_state(struct session *session, const struct ckpt_record *record,
 		      const struct ckpt_meta *meta, const char *key)
@@ -244,11 +223,10 @@ static int show_state(struct session *session, const struct ckpt_record *record,
 					     json_states(meta, key)),
 				   EXIT_DONE);
 	if (one)
-		err = objects_stream(session->store, &one->oid, write_bytes, NULL);
+		err = report_stream(session->store, &one->oid);
 	else
 		print_states(meta);
-	/* A write that failed is reported with the others. */
-	return ferror(stdout) ? EXIT_DONE : err;
+	return err;
 }
 
 static int print_json(struct session *session, const struct ckpt_record *record,

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
 #include "hooks/hooks.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
 
 enum { RECENT = 5 }; /* shown of the checkpoints */
 
@@ -21,7 +14,7 @@ struct overview {
 	struct strlist warnings;
 };
 
-static int look(struct overview *overview, struct session *session)
+static int read_overview(struct overview *overview, struct session *session)
 {
 	const struct status *status = &overview->status;
 	int err = status_read(&overview->status, session, RECENT, progress_show);
@@ -51,7 +44,7 @@ static void print_verdict(const struct status *status, const struct session *ses
 	case STATUS_SAFE:
 		if (status->restored)
 			report_text("everything is as in %s, which was restored\n",
-				    status->base.id);
+				    status->base->id);
 		else
 			report_text("nothing changed since the newest checkpoint\n");
 		break;
@@ -70,15 +63,15 @@ static void print_verdict(const struct status *status, const struct session *ses
 		break;
 	case STATUS_MISSING:
 		report_text("%llu %s not be captured; 'git checkpoint show %s' says why\n",
-			    (unsigned long long)status->base.missing,
-			    status->base.missing == 1 ? "path could" : "paths could",
-			    status->base.id);
+			    (unsigned long long)status->base->missing,
+			    status->base->missing == 1 ? "path could" : "paths could",
+			    status->base->id);
 		break;
 	}
 }
 
 /* What was being restored, and the state before; null if nothing was interrupted. */
-static json_t *interrupted(const struct session *session)
+static json_t *interrupted_json(const struct session *session)
 {
 	struct ckpt_record target = CKPT_RECORD_INIT;
 	struct journal journal;
@@ -89,8 +82,8 @@ static json_t *interrupted(const struct session *session)
 		return json_null();
 	/* Nobody can look up a state that is not a checkpoint: name the one that it leads to. */
 	row_text(&object, "target",
-		 target_read(&target, session->store, journal.target) ? journal.target
-								      : target_name(&target));
+		 lookup_target(&target, session->store, journal.target) ? journal.target
+								      : lookup_target_name(&target));
 	record_release(&target);
 	row_text(&object, "safety_checkpoint", journal.safety);
 	journal_release(&journal);
@@ -136,8 +129,8 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_path(&answer, "store", session->store ? session->store->path : NULL);
 	row_bool(&answer, "safe", status->safety == STATUS_SAFE);
 	row_json(&answer, "newest",
-		 status->have_newest ? report_listed(&status->newest) : json_null());
-	row_text(&answer, "compared_with", status->have_base ? status->base.id : NULL);
+		 status->newest ? report_listed(status->newest) : json_null());
+	row_text(&answer, "compared_with", status->base ? status->base->id : NULL);
 	row_json(&answer, "changes",
 		 json_pack("{s:I,s:I,s:I}", "added", (json_int_t)status->changes.added, "modified",
 			   (json_int_t)status->changes.modified, "deleted",
@@ -146,7 +139,7 @@ static int print_json(const struct overview *overview, const struct session *ses
 	row_number(&disk, "bytes", status->bytes);
 	row_json(&disk, "budget", budget ? json_integer((json_int_t)budget) : json_null());
 	row_json(&answer, "disk", row_object(&disk));
-	row_json(&answer, "interrupted_restore", interrupted(session));
+	row_json(&answer, "interrupted_restore", interrupted_json(session));
 	row_json(&answer, "hooks", hooks_json(&overview->hooks));
 	row_json(&answer, "agents", show_agents_json(&overview->agents));
 	row_json(&answer, "watch", overview->watch ? json_incref(overview->watch) : json_null());
@@ -156,15 +149,15 @@ static int print_json(const struct overview *overview, const struct session *ses
 
 static void print_newest(const struct status *status)
 {
-	const struct ckpt_record *newest = &status->newest, *base = &status->base;
+	const struct ckpt_record *newest = status->newest, *base = status->base;
 	char age[CLOCK_ISO_SIZE];
 
-	if (!status->have_newest) {
+	if (!status->newest) {
 		report_text("Newest:      %snone%s\n", term_color(TERM_RED), term_color(TERM_RESET));
 		return;
 	}
-	report_text("Newest:      %s%s%s, %s\n", term_color(TERM_YELLOW), newest->id,
-		    term_color(TERM_RESET), clock_format_age(age, newest->created_at, clock_now()));
+	report_text("Newest:      %s, %s\n", report_id(newest->id),
+		    clock_format_age(age, newest->created_at, clock_now()));
 	if (newest->missing)
 		report_text("             %sincomplete, %llu left out%s\n", term_color(TERM_RED),
 			    (unsigned long long)newest->missing, term_color(TERM_RESET));
@@ -173,14 +166,14 @@ static void print_newest(const struct status *status)
 	if (newest->scope.nr)
 		report_text("             of '%s'%s only\n", newest->scope.items[0],
 			    newest->scope.nr > 1 ? " and others" : "");
-	if (!status->have_base)
+	if (!status->base)
 		return;
 	if (strcmp(base->id, newest->id) != 0)
-		report_text("%-12s %s%s%s, %s\n",
+		report_text("%-12s %s, %s\n",
 			    status->restored ? "Restored:"
 			    : base->scope.nr ? "Files:"
 					     : "Whole:",
-			    term_color(TERM_YELLOW), base->id, term_color(TERM_RESET),
+			    report_id(base->id),
 			    clock_format_age(age, base->created_at, clock_now()));
 	if (status_changes_nr(&status->changes))
 		report_text("Since then:  %zu added, %zu modified, %zu deleted\n",
@@ -219,7 +212,8 @@ static void print_timeline(const struct status *status)
 		{ NULL, TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
-	size_t nr = status->all.nr, shown = status->recent.nr;
+	const struct ckpt_records *recent = &status->recent;
+	size_t nr = status->all.nr, shown = recent->nr < RECENT ? recent->nr : RECENT;
 	size_t changes = status_changes_nr(&status->changes), back = 0;
 	int64_t now = clock_now();
 
@@ -231,7 +225,7 @@ static void print_timeline(const struct status *status)
 		table_add(table, "not saved yet");
 	}
 	for (size_t i = 0; i < shown; i++) {
-		const struct ckpt_record *record = &status->recent.items[shown - 1 - i];
+		const struct ckpt_record *record = &recent->items[recent->nr - 1 - i];
 		char age[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
 		char *position = report_position(&back, record);
 
@@ -330,7 +324,7 @@ static void print_text(const struct overview *overview, const struct session *se
 static int show_status(struct session *session, const struct strlist *args)
 {
 	struct overview overview = { 0 };
-	int err = look(&overview, session), status = EXIT_DONE;
+	int err = read_overview(&overview, session), status = EXIT_DONE;
 
 	(void)args;
 	if (!err && opt_common.json)

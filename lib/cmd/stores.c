@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "git/git.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "store/store.h"
-#include "ui/ui.h"
-
 static void make_row(struct row *row, const struct inventory_item *item)
 {
 	struct strbuf command = STRBUF_INIT;
@@ -68,13 +61,11 @@ static void print_table(const struct inventory_list *list)
 
 static void print_move(const struct inventory_item *item)
 {
-	struct strbuf to = STRBUF_INIT, command = STRBUF_INIT;
+	struct strbuf command = STRBUF_INIT;
 
-	quote_path(&to, item->moved_to);
 	inventory_relink_command(&command, item->key, item->path, false);
-	report_text("'%s' moved to '%s'; to adopt it: %s\n", report_path(item->path), to.buf,
-		    command.buf);
-	strbuf_release(&to);
+	report_text("'%s' moved to '%s'; to adopt it: %s\n", report_path(item->path),
+		    report_path(item->moved_to), command.buf);
 	strbuf_release(&command);
 }
 

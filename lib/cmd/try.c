@@ -1,29 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "record/record.h"
-#include "run/run.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static json_t *answer_of(const struct try *try, const struct ckpt_record *target,
 			 const struct strlist *command)
 {
 	struct row answer = ROW_INIT;
-	char *sig = try->child.signal ? show_run_signal_name(try->child.signal) : NULL;
 
-	row_bool(&answer, "ran", try->child.started);
-	row_texts(&answer, "command", command);
-	row_json(&answer, "exit_status", json_integer(try->child.exit_status));
-	row_text(&answer, "signal", sig);
+	show_run_row(&answer, command, &try->child);
 	row_json(&answer, "checkpoint", report_checkpoint(target));
 	row_json(&answer, "verification", show_copy_verification(&try->copy));
 	row_path(&answer, "left", try->left);
-	row_json(&answer, "seconds",
-		 json_real((double)(long long)(try->child.seconds * 1e6) / 1e6));
-	free(sig);
+	row_seconds(&answer, "seconds", try->child.seconds);
 	return row_object(&answer);
 }
 

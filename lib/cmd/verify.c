@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "base/base.h"
-#include "look/look.h"
-#include "record/record.h"
-#include "session/session.h"
-#include "show/show.h"
-#include "ui/ui.h"
-
 static bool all;
 
 static const struct opt options[] = {
@@ -50,13 +43,8 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 	} else {
 		report_text("%s %s%s%s\n", result.id, term_color(ok ? TERM_GREEN : TERM_RED),
 			    ok ? "sound" : "damaged", term_color(TERM_RESET));
-		for (size_t i = 0; i < result.problems.nr; i++) {
-			struct strbuf clean = STRBUF_INIT;
-
-			report_clean(&clean, result.problems.items[i]);
-			report_text("  %s\n", clean.buf);
-			strbuf_release(&clean);
-		}
+		for (size_t i = 0; i < result.problems.nr; i++)
+			report_text("  %s\n", report_safe(result.problems.items[i]));
 	}
 	strlist_release(&result.problems);
 	return 0;

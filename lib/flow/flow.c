@@ -2,7 +2,6 @@
 #include "flow/flow.h"
 
 #include "base/base.h"
-#include "flow/flow_files_internal.h"
 #include "flow/flow_internal.h"
 #include "save/save.h"
 #include "session/session.h"
@@ -174,7 +173,7 @@ int flow_start(struct flow_result *out, struct session *session, const struct fl
 
 	flow_result_init(out);
 	if (!err && opts->state_dir)
-		err = flow_mirror_place(&out->flow.plan.state_dir, session, opts->state_dir);
+		err = flow_mirror_dir(&out->flow.plan.state_dir, session, opts->state_dir);
 	if (!err && !session->store)
 		err = store_open_or_create(&session->store, session->worktree);
 	if (!err)

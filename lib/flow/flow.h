@@ -3,11 +3,210 @@
 #define CKPT_FLOW_FLOW_H
 
 #include "base/base.h"
-#include "flow/flow_decide.h"
-#include "flow/flow_state.h"
 #include "restore/restore.h"
+#include "store/store.h"
 
 struct session;
+
+/* --- flow_state.c --- */
+
+/**
+ * The two files of a workflow, as text and as structures. Nothing here uses
+ * the file system.
+ *
+ * phase.json is the truth: where a workflow is. It has exactly the keys of
+ * struct flow_state; a text with other or missing keys, a value of another
+ * type or anything after the object is damaged as a whole. workflow.json is
+ * what was planned at the start; it never changes.
+ */
+enum flow_status { /**< of a phase or a task */
+	FLOW_PENDING,
+	FLOW_IN_PROGRESS, /**< "in_progress" of a phase, "running" of a task */
+	FLOW_COMPLETE,
+	FLOW_FAILED,
+};
+
+struct flow_done {
+	char *phase;
+	int64_t completed_at;
+	struct strlist output; /**< paths relative to the worktree's root */
+	char *checkpoint; /**< its id */
+};
+
+struct flow_approval {
+	char *phase;
+	int64_t approved_at;
+};
+
+struct flow_task {
+	char *id;
+	enum flow_status status;
+	uint64_t attempts;    /**< failed attempts; only a resume counts them */
+	int64_t started_at;   /**< 0: not started */
+	int64_t completed_at; /**< 0: not finished; also set if it failed */
+	struct strlist output;
+};
+
+/** The lists of a state all look like this to flow_state_add(). */
+#define FLOW_LIST(type)      \
+	struct {             \
+		type *items; \
+		size_t nr;   \
+	}
+
+struct flow_state {
+	char *workflow_id;
+	int64_t started_at, last_updated;
+	char *current_phase;
+	enum flow_status phase_status;
+	FLOW_LIST(struct flow_done) done;
+	FLOW_LIST(struct flow_approval) approvals;
+	FLOW_LIST(struct flow_task) tasks; /**< of the current phase */
+	bool interruption_safe;
+};
+
+struct flow_plan {
+	char *workflow_id;
+	int64_t started_at;
+	struct strlist phases;
+	struct strlist approve; /**< phases that need approval when complete */
+	char *state_dir; /**< relative to the worktree's root, absolute if outside it, or NULL */
+};
+
+enum { FLOW_NAME_MAX = 100 }; /**< bytes of the name of a workflow, a phase or a task */
+
+void flow_state_release(struct flow_state *state);
+void flow_plan_release(struct flow_plan *plan);
+
+/** Append an item of `size` zero bytes to a list, and return it. */
+void *flow_state_add(void *list, size_t size);
+void flow_state_clear_tasks(struct flow_state *state);
+
+/** CKPT_ECORRUPT with a message that says what is wrong; then nothing is left to release. */
+int flow_state_parse(struct flow_state *out, const char *text, size_t len);
+int flow_plan_parse(struct flow_plan *out, const char *text, size_t len);
+
+/** Append the text of phase.json or workflow.json, with a newline. */
+void flow_state_print(struct strbuf *out, const struct flow_state *state);
+void flow_plan_print(struct strbuf *out, const struct flow_plan *plan);
+
+/** The key of a time in it that is after `when`, or NULL. */
+const char *flow_state_later(const struct flow_state *state, int64_t when);
+
+/** The objects of phase.json, for answers. */
+json_t *flow_state_object(const struct flow_state *state);
+json_t *flow_task_object(const struct flow_task *task);
+
+const char *flow_status_name(enum flow_status status);
+const char *flow_task_status_name(enum flow_status status);
+/** False if there is no such status. */
+bool flow_task_status_parse(enum flow_status *out, const char *name);
+
+/**
+ * Whether a workflow or a phase may have that name: UTF-8, no control
+ * characters, no '/' and no ',', not too long. NULL, or what is wrong with it.
+ */
+const char *flow_name_problem(const char *name);
+
+/** The same for a task, which may be named after a file. */
+const char *flow_task_problem(const char *id);
+
+/* --- flow_decide.c --- */
+
+/**
+ * What may happen to a workflow, and where it continues: functions of its
+ * state, its plan and a few facts. Changes nothing on disk; flow.c carries it
+ * out.
+ *
+ *  1. Phases come in the order of the plan; each starts when the one before it
+ *     is complete, and none while an earlier one waits for approval.
+ *  2. A complete phase stays complete. A phase that failed or was interrupted
+ *     starts again, with its tasks.
+ *  3. Tasks belong to the phase in progress. Any status may follow any other;
+ *     only a resume counts attempts.
+ *
+ * Changes are made to the state in place, or not at all. CKPT_ERROR: not
+ * possible; CKPT_EREFUSED: possible after approval.
+ */
+
+/* where it is, from state and plan alone */
+
+/** Whether the state fits its plan: known phases in order. CKPT_ECORRUPT with the reason if not. */
+int flow_check_order(const struct flow_state *state, const struct flow_plan *plan);
+
+/** The first phase that is not complete, or NULL. */
+const char *flow_next(const struct flow_state *state, const struct flow_plan *plan);
+
+/** The complete phase that waits for approval, or NULL. */
+const char *flow_waiting(const struct flow_state *state, const struct flow_plan *plan);
+
+/** Every phase is complete, and none waits for approval. */
+bool flow_finished(const struct flow_state *state, const struct flow_plan *plan);
+
+/* whether it can be trusted */
+
+/** What the state alone does not tell. */
+struct flow_facts {
+	int64_t now;
+	int64_t stale_after; /**< seconds; 0: never */
+	bool restoring;      /**< tasks start over, so their outputs need not exist */
+	bool (*exists)(const char *path, void *payload); /**< an output */
+	void *payload;
+};
+
+/** A clock adjusted by so little is not a reason to distrust a state. */
+enum { FLOW_CLOCK_SLACK = 2 };
+
+/**
+ * Everything that must hold before a resume. CKPT_ECORRUPT with the reason if the state cannot be
+ * trusted; CKPT_ENOTFOUND if it can, but an output is missing.
+ */
+int flow_check(const struct flow_state *state, const struct flow_plan *plan,
+	       const struct flow_facts *facts);
+
+/* changes */
+
+/** A workflow that has just started; `out` must be released. */
+void flow_begin(struct flow_state *out, const struct flow_plan *plan);
+
+int flow_phase_start(struct flow_state *state, const struct flow_plan *plan, const char *phase,
+		     int64_t now);
+
+/** The last of state->done is the new entry, still without its checkpoint. */
+int flow_phase_complete(struct flow_state *state, const struct flow_plan *plan, const char *phase,
+			const struct strlist *output, int64_t now);
+int flow_phase_fail(struct flow_state *state, const struct flow_plan *plan, const char *phase,
+		    int64_t now);
+
+/** `changed_out` is false if that is already recorded. */
+int flow_phase_approve(bool *changed_out, struct flow_state *state, const struct flow_plan *plan,
+		       const char *phase, int64_t now);
+
+/** An unknown task is added. If `output` is empty, the known outputs stay. */
+int flow_task_set(struct flow_task **out, struct flow_state *state, const char *id,
+		  enum flow_status status, const struct strlist *output, int64_t now);
+
+/* where to continue */
+
+struct flow_decision {
+	const char *phase; /**< the one that waits, or the first not complete; NULL: finished */
+	enum flow_status status; /**< of that phase */
+	bool waiting;
+	bool stale;
+	bool changed;         /**< the state was changed */
+	struct strlist taken; /**< tasks whose outputs show that they are complete */
+	struct strlist again; /**< tasks that were interrupted and start again */
+};
+
+/**
+ * Decide, and correct the tasks of the state. The state must be sound. Strings
+ * point into the plan.
+ */
+void flow_decide(struct flow_decision *out, struct flow_state *state,
+		 const struct flow_plan *plan, const struct flow_facts *facts);
+void flow_decision_release(struct flow_decision *decision);
+
+/* --- flow_files.c, flow.c --- */
 
 /** A workflow as its files tell it. */
 struct flow {
@@ -162,8 +361,8 @@ void flow_resumed_release(struct flow_resumed *resumed);
  *
  *   flow flow_resume        moving on; resuming after an interruption
  *   flow_decide             what may happen next, from the state alone
- *   flow_mirror             the copy of the state that a user asked for
- *   flow_state flow_files   its files as structures; their directories, and the archive
+ *   flow_state flow_files   its files as structures; their directories, the archive, and the copy
+ *                           that a user asked for
  */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_decide.h"
+#include "flow/flow.h"
 
 #include "base/base.h"
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "flow/flow_files_internal.h"
+#include "flow/flow_internal.h"
 
 #include "base/base.h"
-#include "flow/flow_decide.h"
+#include "git/git.h"
+#include "session/session.h"
 #include "store/store.h"
+#include "tree/tree.h"
 
 #define LIVE LAYOUT_FLOW
 #define NEXT LAYOUT_FLOW "-next"
@@ -71,13 +73,13 @@ static bool is_workflow(struct store *store, const char *path)
 	return is;
 }
 
-/* Without the lock: a new one may come while this looks, so the first place is tried again. */
-static int open_live(struct store *store)
+/* Without the lock: a new one may come while this looks, so the first one is tried again. */
+static int open_current(struct store *store)
 {
-	static const char *const places[] = { LIVE, NEXT, LIVE };
+	static const char *const dirs[] = { LIVE, NEXT, LIVE };
 
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		int fd = open_dir(store, places[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
+		int fd = open_dir(store, dirs[i]);
 
 		if (has_state(fd))
 			return fd;
@@ -88,7 +90,7 @@ static int open_live(struct store *store)
 
 int flow_read(struct flow *out, struct store *store)
 {
-	int fd = store ? open_live(store) : -1, err;
+	int fd = store ? open_current(store) : -1, err;
 
 	*out = (struct flow)FLOW_INIT;
 	if (fd < 0)
@@ -277,8 +279,8 @@ int flow_archives_read(struct flow_archives *out, struct store *store)
 
 int flow_files_take_back(struct flow *out, struct store *store, const struct flow_archive *archive)
 {
-	const char *place = archive->path + strlen(store->path) + 1;
-	int fd = open_dir(store, place);
+	const char *from = archive->path + strlen(store->path) + 1;
+	int fd = open_dir(store, from);
 	int err = fd < 0 ? ckpt_error_errno("unable to open '%s'", archive->path) :
 			   read_dir(out, fd);
 
@@ -288,7 +290,7 @@ int flow_files_take_back(struct flow *out, struct store *store, const struct flo
 	if (!err)
 		err = keep_phases(store, &out->state, true);
 	if (!err)
-		err = make_live(store, place);
+		err = make_live(store, from);
 	return err ? err : fs_sync_dir(store->dirfd, ARCHIVE);
 }
 
@@ -309,4 +311,175 @@ void flow_files_trim(struct store *store)
 		free(path);
 	}
 	strlist_release(&names);
+}
+
+/* --- the copy --- */
+
+static int set_mirror_failed(const char *dir)
+{
+	return ckpt_error_errno("unable to open the directory '%s' for " STATE, dir);
+}
+
+/* Below the worktree symbolic links are not followed: a restore may have brought one back. */
+static int open_below(const char *worktree, const char *dir, bool make)
+{
+	int rootfd = open(worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+
+	if (rootfd < 0)
+		return -1;
+	for (const char *end = dir; make && end && *end; end = strchr(end + 1, '/')) {
+		char *path = xmemdupz(dir, (size_t)(end - dir) + 1 + strcspn(end + 1, "/"));
+		const char *name;
+		int parent = beneath_open_parent(rootfd, path, &name);
+
+		if (parent >= 0)
+			(void)fs_mkdir(parent, name, fs_usual_mode(0777));
+		fs_close(parent);
+		free(path);
+	}
+	fd = beneath_open(rootfd, dir, O_RDONLY | O_DIRECTORY);
+	close(rootfd);
+	return fd;
+}
+
+static int open_mirror(const struct session *session, const char *dir, bool make)
+{
+	if (*dir != '/')
+		return open_below(session->worktree, dir, make);
+	if (make && fs_mkdir_p(dir, fs_usual_mode(0777)))
+		return -1;
+	return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A file that this program did not write must not be overwritten. */
+static int check_no_other(const struct session *session, const char *dir, const char *typed)
+{
+	int fd = open_mirror(session, dir, false), err;
+	struct strbuf text = STRBUF_INIT;
+	struct flow_state state;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : set_mirror_failed(typed);
+	err = fs_read_file(&text, fd, STATE);
+	close(fd);
+	if (!err)
+		err = flow_state_parse(&state, text.buf, text.len);
+	if (!err)
+		flow_state_release(&state);
+	else if (err != CKPT_ENOTFOUND)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "the " STATE " in '%s' is not the state of a workflow; move it "
+							"away or choose another directory",
+				     typed);
+	strbuf_release(&text);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
+/*
+ * By its name, even that of another worktree, which may belong to the same repository; or by any
+ * name.
+ */
+static bool is_in_git(const struct repo *repo, const char *path)
+{
+	return path_has_dotgit(path + 1) ||
+	       (repo && (path_below(path, repo->gitdir) || path_below(path, repo->commondir)));
+}
+
+int flow_mirror_dir(char **out, const struct session *session, const char *typed)
+{
+	struct strbuf full = STRBUF_INIT, dir = STRBUF_INIT;
+	char *real;
+	int err = 0;
+
+	path_absolute(&full, session->cwd, typed);
+	/* Links on the way are the user's choice now, but not later. */
+	real = path_resolve(full.buf);
+	if (session_is_home(session, real))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is where checkpoints are kept", typed);
+	else if (is_in_git(session->repo, real))
+		err = ckpt_error_set(CKPT_ERROR, "'%s' is in a .git, which is never touched", typed);
+	else if (path_below(real, session->worktree))
+		err = session_path(&dir, session, real);
+	else
+		strbuf_addstr(&dir, real);
+	free(real);
+	if (!err)
+		err = check_no_other(session, dir.buf, typed);
+	if (!err)
+		*out = strbuf_detach(&dir, NULL);
+	strbuf_release(&dir);
+	strbuf_release(&full);
+	return err;
+}
+
+static int write_copy(const struct session *session, const char *dir, const struct strbuf *text)
+{
+	struct strbuf there = STRBUF_INIT;
+	int fd = open_mirror(session, dir, true), err;
+
+	if (fd < 0)
+		return set_mirror_failed(*dir ? dir : ".");
+	fs_sweep_temps(fd, ".");
+	err = fs_read_file(&there, fd, STATE);
+	if (err || !strbuf_equal(&there, text))
+		err = fs_write_file(fd, STATE, text->buf, text->len,
+				    fs_usual_mode(0666), FS_DURABLE);
+	if (err)
+		err = ckpt_error_prefix(err, "'%s'", *dir ? dir : ".");
+	close(fd);
+	strbuf_release(&there);
+	return err;
+}
+
+/* A damaged one is not worth a copy. */
+int flow_mirror_write(const struct session *session)
+{
+	struct flow flow;
+	int err = flow_read(&flow, session->store);
+
+	if (!err && flow.plan.state_dir)
+		err = write_copy(session, flow.plan.state_dir, &flow.text);
+	else if (err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT)
+		err = 0;
+	flow_release(&flow);
+	return err;
+}
+
+void flow_restored(struct session *session, struct restore_result *result)
+{
+	struct flow flow;
+	bool mirrored;
+	int err;
+
+	if (!result->done)
+		return;
+	/* Most have no workflow, and need not wait for the lock. */
+	mirrored = !flow_read(&flow, session->store) && flow.plan.state_dir;
+	flow_release(&flow);
+	if (!mirrored)
+		return;
+	err = flow_lock(session);
+	if (!err) {
+		err = flow_mirror_write(session);
+		store_unlock(session->store);
+	}
+	if (err)
+		strlist_addf(&result->warnings, "the state of the workflow was not mirrored: %s",
+			     ckpt_error_last());
+}
+
+void flow_mirror_remove(const struct session *session, const struct flow *flow)
+{
+	const char *dir = flow->plan.state_dir;
+	struct strbuf there = STRBUF_INIT;
+	int fd = dir ? open_mirror(session, dir, false) : -1;
+
+	if (fd < 0)
+		return;
+	fs_sweep_temps(fd, ".");
+	if (!fs_read_file(&there, fd, STATE) && strbuf_equal(&there, &flow->text) &&
+	    !unlinkat(fd, STATE, 0))
+		fsync(fd); /* nothing would remove it if it came back */
+	close(fd);
+	strbuf_release(&there);
 }

@@ -2,7 +2,6 @@
 #include "flow/flow.h"
 
 #include "base/base.h"
-#include "flow/flow_files_internal.h"
 #include "flow/flow_internal.h"
 #include "record/record.h"
 #include "session/session.h"

@@ -120,8 +120,6 @@ static void add_environment(struct strlist *env, const struct gitrun *how)
 		strlist_add(env, "GIT_NO_REPLACE_OBJECTS=1");
 	if (how->index)
 		strlist_addf(env, "%s=%s", "GIT_INDEX_FILE", how->index);
-	if (how->grafts)
-		strlist_addf(env, "%s=%s", "GIT_GRAFT_FILE", how->grafts);
 }
 
 static void add_setting(struct strlist *argv, const char *setting)
@@ -282,5 +280,21 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 	free(arg_vector);
 	strlist_release(&env);
 	strlist_release(&argv);
+	return err;
+}
+
+int gitrun_told(struct strbuf *out, const struct gitrun *how, const char *const args[])
+{
+	struct gitrun told = *how;
+	int err;
+
+	told.told = true;
+	err = gitrun(out, &told, args);
+	strbuf_trim(out);
+	if (err == CKPT_ERROR && out->len) {
+		const char *text = out->buf + (strncmp(out->buf, "fatal: ", 7) ? 0 : 7);
+
+		err = ckpt_error_set(err, "%s: %s", ckpt_error_last(), text);
+	}
 	return err;
 }

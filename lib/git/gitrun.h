@@ -65,7 +65,6 @@ struct gitrun {
 	const char *gitdir;   /**< NULL: the command needs no repository */
 	const char *worktree; /**< NULL: the command needs no worktree */
 	const char *index;    /**< NULL: the repository's index */
-	const char *grafts;   /**< a file with parents that git is to take for those of commits, or NULL */
 	const void *input;    /**< NULL: nothing on stdin */
 	size_t input_len;
 	int output;	      /**< its stdout goes to this descriptor, not to `out`; 0: to `out` */
@@ -86,5 +85,8 @@ struct gitrun {
  * git is not installed, CKPT_ELOCKED if it was killed.
  */
 int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[]);
+
+/** The same, with its stderr in `out`, too: if it fails, what it says is a part of the message. */
+int gitrun_told(struct strbuf *out, const struct gitrun *how, const char *const args[]);
 
 #endif

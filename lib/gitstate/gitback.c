@@ -61,34 +61,12 @@ static int read_goal(struct gitback *back)
 	return err;
 }
 
-/* What a path has that is only intended to be added: everybody knows its contents. */
-static bool is_empty_blob(const char *oid)
-{
-	return !strcmp(oid, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391") ||
-	       !strcmp(oid, "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
-}
-
-int gitback_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
-			 const struct gitrecord *goal)
-{
-	struct strlist all = *missing;
-	int err = 0;
-
-	memset(missing, 0, sizeof(*missing));
-	for (size_t i = 0; i < all.nr && !err; i++) {
-		const struct oid *stored = gitrecord_find(goal, all.items[i]);
-
-		strlist_add(stored || is_empty_blob(all.items[i]) ? blobs : missing, all.items[i]);
-		err = stored ? objects_check(store, stored) : 0;
-	}
-	strlist_release(&all);
-	return err;
-}
-
-static int sort_out_blobs(struct gitback *back, struct gitplan_facts *facts)
+static int find_objects(struct gitback *back, struct gitplan_facts *facts)
 {
 	struct store *store = back->session->store;
-	int err = gitback_sort_out(&back->blobs, &facts->missing, store, &back->goal);
+	int err = back->plan.index ? gitback_find_objects(&back->blobs, &facts->missing, store,
+							  back->session->repo, &back->goal)
+				   : 0;
 
 	if (!err && !oid_is_zero(&back->goal.autostash))
 		err = objects_check(store, &back->goal.autostash);
@@ -209,7 +187,7 @@ int gitback_plan(struct gitback_told *out, struct gitback *back)
 	err = gitback_look(&facts, &back->plan, repo, &back->now, &back->goal.state,
 			       back->opts.what == JOURNAL_GIT);
 	if (!err)
-		err = sort_out_blobs(back, &facts);
+		err = find_objects(back, &facts);
 	if (!err)
 		err = gitplan_check(&back->plan, &back->now, &back->goal.state, &facts,
 				    &back->how, back->target->id);
@@ -377,21 +355,25 @@ static int write_all(struct gitback *back, const struct gitwrite *how)
 /* Read it again: what git says now must be what was wanted. */
 static int check_result(struct gitback_told *out, struct gitback *back)
 {
-	
+	const struct gitplan *plan = &back->plan;
 	struct gitstate now = GITSTATE_INIT;
-	struct gitplan rest = { 0 };
+	struct gitplan rest = { .index = true };
 	bool gone;
-	int err = gitstate_read(&now, back->session->repo);
+	int err = 0;
 
-	if (!err) {
-		gitplan_decide(&rest, &now, &back->goal.state, &back->how);
-		err = gitback_compare_index(&gone, &rest, back->session->repo, &back->goal.state);
+	/* Where nothing but the index was to change, nothing else is asked for. */
+	if (plan->refs.nr || plan->head || plan->operation || plan->config.nr || plan->moved) {
+		err = gitstate_read(&now, back->session->repo);
+		if (!err)
+			gitplan_decide(&rest, &now, &back->goal.state, &back->how);
 	}
+	if (!err)
+		err = gitback_compare_index(&gone, &rest, back->session->repo, &back->goal.state);
 	if (!err) {
 		/* Not by all refs: some were taken out of the plan because their objects are gone. */
 		out->checked = true;
-		out->match = !rest.head && !rest.index && !rest.operation &&
-				 !rest.branches_nr && !rest.moved;
+		out->match = !rest.head && !rest.index && !rest.operation && !rest.branches_nr &&
+			     !rest.moved;
 	}
 	gitplan_release(&rest);
 	gitstate_release(&now);

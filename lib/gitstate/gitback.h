@@ -50,7 +50,7 @@ struct gitback {
 	struct gitplan_opts how;
 	struct gitplan plan;
 	bool planned;
-	struct strlist blobs;  /**< ids that the repository lacks and the checkpoint has */
+	struct strlist blobs;  /**< ids that the repository may lack and the checkpoint has */
 };
 
 /** Decide what to do, refuse what cannot be done, say it in `out`. */
@@ -75,14 +75,12 @@ void gitback_release(struct gitback *back);
 /** Add `head` to `gone` if it, its history or its files are not all in the repository. */
 int gitback_check_history(struct strlist *gone, const struct repo *repo, const char *head);
 
-/** The ids of objects of the index that the repository lacks; sorted. */
-int gitback_find_missing(struct strlist *out, const struct repo *repo, const struct gitstate *goal);
-
 /**
- * Of `missing`, objects of the index that the repository lacks, move those to `blobs` that the
- * checkpoint has, so that they can be written. They are read now, while nothing is touched.
+ * Objects of the index: those to `blobs` that the checkpoint has and the repository may lack, so that
+ * they can be written, and those to `missing` that nobody has. The former are read now, while nothing
+ * is touched.
  */
-int gitback_sort_out(struct strlist *blobs, struct strlist *missing, struct store *store,
-		     const struct gitrecord *goal);
+int gitback_find_objects(struct strlist *blobs, struct strlist *missing, struct store *store,
+			 const struct repo *repo, const struct gitrecord *goal);
 
 #endif

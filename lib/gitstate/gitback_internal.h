@@ -5,9 +5,8 @@
 #include "gitstate/gitback.h"
 
 /**
- * Look. Objects of the index that the repository lacks are in `missing`; the caller takes out
- * those that the checkpoint has. Refs of an operation whose objects are gone, and which it can do
- * without, are taken out of the plan.
+ * Look; for `missing` see gitback_find_objects(). Refs of an operation whose objects are gone, and
+ * which it can do without, are taken out of the plan.
  */
 int gitback_look(struct gitplan_facts *out, struct gitplan *plan, const struct repo *repo,
 		     const struct gitstate *now, const struct gitstate *goal, bool whole);

@@ -87,6 +87,9 @@ static int look_at_commits(struct gitplan_facts *out, struct gitplan *plan,
 	struct strlist wanted = STRLIST_INIT, lost = STRLIST_INIT;
 	int err;
 
+	/* What is not moved is not looked for. */
+	if (!plan->refs.nr && !plan->head && !plan->operation)
+		return 0;
 	list_wanted(&wanted, plan, goal);
 	err = gitwrite_missing(&lost, repo, &wanted);
 	for (size_t i = plan->refs.nr; i-- > plan->branches_nr && !err;) {
@@ -119,21 +122,45 @@ int gitback_compare_index(bool *tree_gone_out, struct gitplan *plan, const struc
 	return err == CKPT_ENOTFOUND || err == CKPT_ECORRUPT ? 0 : err;
 }
 
-/* A submodule's commit is in its own repository; what a partial clone lacks, it can fetch. */
-int gitback_find_missing(struct strlist *out, const struct repo *repo,
-			     const struct gitstate *goal)
+/* What a path has that is only intended to be added: everybody knows its contents. */
+static bool is_empty_blob(const char *oid)
 {
-	struct strlist oids = STRLIST_INIT;
-	int err;
+	return !strcmp(oid, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391") ||
+	       !strcmp(oid, "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813");
+}
 
-	for (size_t i = 0; i < goal->entries_nr; i++) {
-		const struct gitstate_entry *entry = &goal->entries[i];
+/* As git stores what was staged a while ago, too. */
+static bool is_loose(const struct repo *repo, const char *oid)
+{
+	char *path = xstrfmt("%s/objects/%.2s/%s", repo->commondir, oid, oid + 2);
+	struct stat st;
+	bool loose = !lstat(path, &st) && S_ISREG(st.st_mode) && st.st_size;
 
-		if (entry->mode && entry->mode != 0160000 && !(entry->flags & GITSTATE_AS_HEAD))
-			strlist_add(&oids, entry->oid);
+	free(path);
+	return loose;
+}
+
+/* A submodule's commit is in its own repository; what a partial clone lacks, it can fetch. */
+int gitback_find_objects(struct strlist *blobs, struct strlist *missing, struct store *store,
+			     const struct repo *repo, const struct gitrecord *goal)
+{
+	struct strlist others = STRLIST_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < goal->state.entries_nr && !err; i++) {
+		const struct gitstate_entry *entry = &goal->state.entries[i];
+		const struct oid *stored = gitrecord_find(goal, entry->oid);
+
+		if (!entry->mode || entry->mode == 0160000 || entry->flags & GITSTATE_AS_HEAD ||
+		    is_loose(repo, entry->oid))
+			continue;
+		strlist_add(stored || is_empty_blob(entry->oid) ? blobs : &others, entry->oid);
+		err = stored ? objects_check(store, stored) : 0;
 	}
-	err = gitwrite_missing(out, repo, &oids);
-	strlist_release(&oids);
+	strlist_sort_unique(blobs);
+	if (!err)
+		err = gitwrite_missing(missing, repo, &others);
+	strlist_release(&others);
 	return err;
 }
 
@@ -343,8 +370,6 @@ int gitback_look(struct gitplan_facts *out, struct gitplan *plan, const struct r
 
 	if (!err)
 		err = gitback_compare_index(&out->tree_gone, plan, repo, goal);
-	if (!err && plan->index)
-		err = gitback_find_missing(&out->missing, repo, goal);
 	if (!err && whole)
 		err = look_elsewhere(out, plan, repo, goal);
 	if (!err && whole)

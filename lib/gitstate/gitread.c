@@ -318,8 +318,10 @@ int gitstate_read_noted(struct gitstate *out, struct strbuf *stat, const struct 
 		if (!err)
 			err = read_once(out, repo);
 		if (gitstate_is_same(before.buf, before.len, repo)) {
-			if (!err && newest < start)
+			if (!err && newest < start) {
 				strbuf_add(stat, before.buf, before.len);
+				gitstate_refs_known(repo, &before);
+			}
 			break;
 		}
 		gitstate_release(out);

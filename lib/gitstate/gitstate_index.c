@@ -131,6 +131,47 @@ int gitstate_take_index(struct gitstate *state, const struct gitindex *index, st
 	return list ? compare_with_head(state, index, list) : 0;
 }
 
+/* Nor does a tree get other files. */
+static _Thread_local char listed_tree[GITSTATE_OID];
+static _Thread_local struct strbuf known_list = STRBUF_INIT;
+
+static void format_list(struct strbuf *out, const struct gitindex *index)
+{
+	char hex[GITSTATE_OID];
+
+	for (size_t i = 0; i < index->nr; i++) {
+		const struct gitindex_entry *entry = &index->entries[i];
+
+		strbuf_addf(out, "%06o %s %s\t%s", entry->mode,
+			    entry->mode == 0160000 ? "commit" : "blob",
+			    oid_hex_encode(hex, entry->oid, index->hash_len), entry->path);
+		strbuf_addch(out, '\0');
+	}
+}
+
+int gitstate_list_tree(struct strbuf *out, const struct repo *repo, const char *tree)
+{
+	const char *const args[] = { "ls-tree", "-r", "-z", "--full-tree", tree, NULL };
+	struct gitindex *index = NULL;
+	int err = 0;
+
+	if (strcmp(listed_tree, tree) != 0) {
+		*listed_tree = '\0';
+		strbuf_reset(&known_list);
+		if (!gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256) &&
+		    gitindex_is_tree(index, tree))
+			format_list(&known_list, index);
+		else
+			err = gitstate_ask(&known_list, repo, args);
+		gitindex_close(index);
+		if (!err)
+			snprintf(listed_tree, sizeof(listed_tree), "%s", tree);
+	}
+	if (!err)
+		strbuf_add(out, known_list.buf, known_list.len);
+	return err;
+}
+
 int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 {
 	struct gitindex *index;
@@ -144,11 +185,8 @@ int gitstate_read_index(struct gitstate *state, const struct repo *repo)
 	if (!err && state->head_tree && gitindex_is_tree(index, state->head_tree)) {
 		err = gitstate_take_index(state, index, NULL);
 	} else if (!err) {
-		const char *const args[] = { "ls-tree",	       "-r", "-z", "--full-tree",
-					     state->head_tree, NULL };
-
 		if (state->head_tree)
-			err = gitstate_ask(&list, repo, args);
+			err = gitstate_list_tree(&list, repo, state->head_tree);
 		if (!err)
 			err = gitstate_take_index(state, index, &list);
 	}

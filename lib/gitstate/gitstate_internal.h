@@ -24,8 +24,17 @@ int gitstate_ask(struct strbuf *out, const struct repo *repo, const char *const 
 /** HEAD, branches, stashes and private refs. */
 int gitstate_read_refs(struct gitstate *state, const struct repo *repo);
 
+/** They need not be asked for again as long as gitstate_is_same() says so of `stat`. */
+void gitstate_refs_known(const struct repo *repo, const struct strbuf *stat);
+
 /** Entries; `head` must be there. Sets `head_tree`. */
 int gitstate_read_index(struct gitstate *state, const struct repo *repo);
+
+/**
+ * Append what `git ls-tree -r -z --full-tree` says of a tree. It is not asked where the index knows
+ * that it equals the tree, nor twice in a row.
+ */
+int gitstate_list_tree(struct strbuf *out, const struct repo *repo, const char *tree);
 
 /**
  * Add what an index has that a tree has not. `list` is what `git ls-tree -r -z` says of the tree,

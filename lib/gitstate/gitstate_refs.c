@@ -52,6 +52,34 @@ static int take_ref(struct gitstate *state, char **stash_out, char *line)
 	return 0;
 }
 
+/* What git said last, and what the repository looked like then. */
+static _Thread_local char *known_gitdir;
+static _Thread_local struct strbuf known_stat = STRBUF_INIT, known_refs = STRBUF_INIT;
+
+void gitstate_refs_known(const struct repo *repo, const struct strbuf *stat)
+{
+	free(known_gitdir);
+	known_gitdir = xstrdup(repo->gitdir);
+	strbuf_reset(&known_stat);
+	strbuf_add(&known_stat, stat->buf, stat->len);
+}
+
+/* A restore reads the state several times. */
+static int ask_refs(struct strbuf *out, const struct repo *repo, const char *const args[])
+{
+	int err = 0;
+
+	if (!known_gitdir || strcmp(known_gitdir, repo->gitdir) != 0 ||
+	    !gitstate_is_same(known_stat.buf, known_stat.len, repo)) {
+		free(known_gitdir);
+		known_gitdir = NULL;
+		strbuf_reset(&known_refs);
+		err = gitstate_ask(&known_refs, repo, args);
+	}
+	strbuf_add(out, known_refs.buf, known_refs.len);
+	return err;
+}
+
 /* All of them in one go. With a reftable, those beside HEAD, and HEAD itself, are only there. */
 static int list_refs(struct gitstate *state, char **stash_out, const struct repo *repo,
 		     bool reftable)
@@ -70,7 +98,7 @@ static int list_refs(struct gitstate *state, char **stash_out, const struct repo
 		for (size_t i = 0; gitstate_root_refs[i]; i++)
 			args[nr++] = gitstate_root_refs[i];
 	}
-	err = gitstate_ask(&out, repo, args);
+	err = ask_refs(&out, repo, args);
 	for (char *line = out.buf, *end; !err && *line; line = end + 1) {
 		end = line + strcspn(line, "\n");
 		if (!*end)

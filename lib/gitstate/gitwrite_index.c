@@ -10,66 +10,158 @@
 #include "gitstate/gitstate_internal.h"
 #include "gitstate/gitwrite_internal.h"
 
-/* --- is it that already --- */
+/* One entry of the new index; strings are the tree listing's or the goal's. */
+struct entry {
+	const char *path, *oid;
+	unsigned mode, stage, flags;
+};
+
+struct entries {
+	struct entry *items;
+	size_t nr, alloc;
+};
+
+static void add(struct entries *list, const struct entry *entry)
+{
+	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
+	list->items[list->nr++] = *entry;
+}
+
+static int compare(const void *a_, const void *b_)
+{
+	const struct entry *a = a_, *b = b_;
+	int order = strcmp(a->path, b->path);
+
+	return order ? order : (int)a->stage - (int)b->stage;
+}
+
+/* --- which entries --- */
+
+/* "<mode> <type> <id>\t<path>" each; the ids end at the tab, which becomes a NUL. */
+static void parse_tree(struct entries *out, struct strbuf *listing)
+{
+	for (char *at = listing->buf; at < listing->buf + listing->len;) {
+		char *end = at + strlen(at), *tab = strchr(at, '\t'), *id;
+		struct entry entry = { 0 };
+
+		entry.mode = (unsigned)strtoul(at, &id, 8);
+		if (tab && *id == ' ' && (id = strchr(id + 1, ' '))) {
+			*tab = '\0';
+			entry.oid = id + 1;
+			entry.path = tab + 1;
+			/* Old trees have other permission bits. */
+			if ((entry.mode & 0170000) == 0100000)
+				entry.mode = entry.mode & 0100 ? 0100755 : 0100644;
+			add(out, &entry);
+		}
+		at = end + 1;
+	}
+}
 
 static int list_tree(struct strbuf *out, const struct repo *repo, const char *tree)
 {
-	const char *const args[] = { "ls-tree", "-r", "-z", "--full-tree", tree, NULL };
-	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
+	int err = gitstate_list_tree(out, repo, tree);
 
-	if (!askgit(out, &how, args))
-		return 0;
-	return ckpt_error_set(CKPT_ENOTFOUND, "the tree '%s' is not complete in the repository",
-			      tree);
+	return err == CKPT_ERROR ? ckpt_error_set(CKPT_ENOTFOUND,
+						  "the tree '%s' is not complete in the repository",
+						  tree)
+				 : err;
+}
+
+/* What the goal says about a path takes the place of the tree's entry. */
+static void merge(struct entries *out, const struct entries *tree, const struct gitstate *goal)
+{
+	size_t i = 0, j = 0;
+
+	while (i < tree->nr || j < goal->entries_nr) {
+		const struct gitstate_entry *entry = &goal->entries[j];
+		int order = i == tree->nr	    ? 1
+			    : j == goal->entries_nr ? -1
+						    : strcmp(tree->items[i].path, entry->path);
+
+		if (order < 0) {
+			add(out, &tree->items[i++]);
+			continue;
+		}
+		if (!order)
+			i++;
+		/* All stages of the path. */
+		for (const char *path = entry->path;
+		     j < goal->entries_nr && !strcmp(goal->entries[j].path, path); j++) {
+			const struct gitstate_entry *e = &goal->entries[j];
+
+			if (e->mode)
+				add(out, &(struct entry){ e->path, e->oid, e->mode, e->stage,
+							  e->flags });
+		}
+	}
+}
+
+/* --- is it that already --- */
+
+/* Everything that the new index would have. */
+static int list_entries(struct entries *out, struct strbuf *listing, const struct repo *repo,
+			const struct gitstate *goal)
+{
+	struct entries tree = { 0 };
+	int err = goal->head_tree ? list_tree(listing, repo, goal->head_tree) : 0;
+
+	if (!err) {
+		parse_tree(&tree, listing);
+		if (tree.nr)
+			qsort(tree.items, tree.nr, sizeof(*tree.items), compare);
+		merge(out, &tree, goal);
+	}
+	free(tree.items);
+	return err;
+}
+
+static bool same_entry(const struct entry *entry, const struct gitindex_entry *known, size_t hash_len)
+{
+	unsigned char id[SHA256_SIZE] = { 0 };
+
+	(void)oid_hex_decode(id, entry->oid, hash_len);
+	return !strcmp(entry->path, known->path) && entry->mode == known->mode &&
+	       entry->stage == known->stage && !memcmp(id, known->oid, hash_len) &&
+	       (entry->flags & ~(unsigned)GITSTATE_AS_HEAD) == known->flags;
 }
 
 /* git would not take it; so it is said before anything is touched. */
-static int check_path(const char *path)
+static int check_paths(const struct entries *entries)
 {
-	struct strbuf name = STRBUF_INIT;
+	for (size_t i = 0; i < entries->nr; i++)
+		if (!gitstate_usable_path(entries->items[i].path)) {
+			struct strbuf name = STRBUF_INIT;
 
-	if (gitstate_usable_path(path))
-		return 0;
-	quote_c(&name, path, strlen(path));
-	(void)ckpt_error_set(CKPT_EREFUSED, "git allows no entry %s in an index", name.buf);
-	strbuf_release(&name);
-	return CKPT_EREFUSED;
-}
-
-/* Those of the tree, "<mode> <type> <id>\t<path>" each, and those that differ from it. */
-static int check_paths(const struct strbuf *listing, const struct gitstate *goal)
-{
-	int err = 0;
-
-	for (const char *at = listing->buf; at < listing->buf + listing->len && !err;
-	     at += strlen(at) + 1) {
-		const char *tab = strchr(at, '\t');
-
-		err = tab ? check_path(tab + 1) : 0;
-	}
-	for (size_t i = 0; i < goal->entries_nr && !err; i++)
-		err = check_path(goal->entries[i].path);
-	return err;
+			quote_c(&name, entries->items[i].path, strlen(entries->items[i].path));
+			(void)ckpt_error_set(CKPT_EREFUSED, "git allows no entry %s in an index",
+					     name.buf);
+			strbuf_release(&name);
+			return CKPT_EREFUSED;
+		}
+	return 0;
 }
 
 int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate *goal)
 {
 	struct strbuf listing = STRBUF_INIT;
-	struct gitstate now = GITSTATE_INIT;
+	struct entries entries = { 0 };
 	struct gitindex *index = NULL;
-	int err = goal->head_tree ? list_tree(&listing, repo, goal->head_tree) : 0;
+	int err = list_entries(&entries, &listing, repo, goal);
 
 	*out = false;
 	if (!err)
-		err = check_paths(&listing, goal);
+		err = check_paths(&entries);
 	if (!err)
 		err = gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256);
-	if (!err)
-		err = gitstate_take_index(&now, index, &listing);
-	*out = !err && gitstate_same_entries(&now, goal);
-	gitindex_close(index);
-	gitstate_release(&now);
+	if (!err) {
+		*out = entries.nr == index->nr;
+		for (size_t i = 0; i < entries.nr && *out; i++)
+			*out = same_entry(&entries.items[i], &index->entries[i], index->hash_len);
+		gitindex_close(index);
+	}
 	strbuf_release(&listing);
+	free(entries.items);
 	return err;
 }
 
@@ -133,13 +225,6 @@ static int run_git(struct making *making, const struct strbuf *input, const char
 	return run_in(making, making->repo->worktree, input, args);
 }
 
-static int put_entries(struct making *making, const struct strbuf *info)
-{
-	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
-
-	return info->len ? run_git(making, info, args) : 0;
-}
-
 static void remove_path(struct strbuf *info, const struct making *making, const char *path)
 {
 	strbuf_addf(info, "0 %0*d\t%s", making->repo->sha256 ? SHA256_HEX : OID_HEX, 0, path);
@@ -150,10 +235,9 @@ static void remove_path(struct strbuf *info, const struct making *making, const 
  * What git knows of the files holds for every index that has the same contents at a path. The time
  * comes along: files that are not older than the index are looked at.
  */
-static int copy_present(struct making *making, int dirfd)
+static int copy_present(struct gitindex **out, struct making *making, int dirfd)
 {
-	struct strbuf bytes = STRBUF_INIT, info = STRBUF_INIT;
-	struct gitindex *index = NULL;
+	struct strbuf bytes = STRBUF_INIT;
 	struct timespec times[2];
 	struct stat st;
 	int err;
@@ -168,53 +252,99 @@ static int copy_present(struct making *making, int dirfd)
 	if (!err && utimensat(dirfd, GITWRITE_NEW_INDEX, times, 0) < 0)
 		err = ckpt_error_errno("unable to set the time of '%s'", making->file);
 	if (!err)
-		err = gitindex_open(&index, making->repo->worktree, making->repo->gitdir,
+		err = gitindex_open(out, making->repo->worktree, making->repo->gitdir,
 				    making->repo->sha256);
-	/* `read-tree` would keep flags of entries that it keeps. */
-	for (size_t i = 0; !err && i < index->nr; i++)
-		if (index->entries[i].flags)
-			remove_path(&info, making, index->entries[i].path);
-	if (!err)
-		err = put_entries(making, &info);
-	gitindex_close(index);
 	strbuf_release(&bytes);
-	strbuf_release(&info);
 	return err;
 }
 
-static int read_tree(struct making *making)
+/* Those of one path, which has several if it is unmerged. */
+static size_t count_wanted(const struct entries *wanted, size_t at)
 {
-	const char *const args[] = { "read-tree", "--reset", making->goal->head_tree, NULL };
-	const char *const empty[] = { "read-tree", "--empty", NULL };
+	size_t nr = 1;
 
-	return run_git(making, NULL, making->goal->head_tree ? args : empty);
+	while (at + nr < wanted->nr && !strcmp(wanted->items[at + nr].path, wanted->items[at].path))
+		nr++;
+	return nr;
 }
 
-/* Those that differ from the tree; what is only to be added later comes after them. */
-static int put_differences(struct making *making)
+static size_t count_present(const struct gitindex *index, size_t at)
 {
-	struct strbuf info = STRBUF_INIT;
-	const char *cleared = NULL;
-	int err;
+	size_t nr = 1;
 
-	for (size_t i = 0; i < making->goal->entries_nr; i++) {
-		const struct gitstate_entry *entry = &making->goal->entries[i];
-		bool intended = entry->flags & GITINDEX_INTENT_TO_ADD;
+	while (at + nr < index->nr && !strcmp(index->entries[at + nr].path, index->entries[at].path))
+		nr++;
+	return nr;
+}
 
-		if (entry->flags & GITSTATE_AS_HEAD && !intended)
+/* What is only to be added later comes after them, and flags that an entry has would stay. */
+static bool same_path(const struct entry *wanted, size_t wanted_nr, const struct gitindex *index,
+		      size_t at, size_t nr)
+{
+	bool same = wanted_nr == nr;
+
+	for (size_t i = 0; i < nr && same; i++)
+		same = same_entry(&wanted[i], &index->entries[at + i], index->hash_len) &&
+		       !(index->entries[at + i].flags & GITINDEX_INTENT_TO_ADD);
+	return same;
+}
+
+static void add_path(struct strbuf *info, const struct entry *wanted, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (wanted[i].flags & GITINDEX_INTENT_TO_ADD)
 			continue;
-		if ((entry->stage || !entry->mode || intended) &&
-		    (!cleared || strcmp(cleared, entry->path) != 0)) {
-			remove_path(&info, making, entry->path);
-			cleared = entry->path;
-		}
-		if (!entry->mode || intended)
-			continue;
-		strbuf_addf(&info, "%o %s %u\t%s", entry->mode, entry->oid, entry->stage,
-			    entry->path);
-		strbuf_addch(&info, '\0');
+		strbuf_addf(info, "%o %s %u\t%s", wanted[i].mode, wanted[i].oid, wanted[i].stage,
+			    wanted[i].path);
+		strbuf_addch(info, '\0');
 	}
-	err = put_entries(making, &info);
+}
+
+/* Paths go before others come, which may be below them. */
+static void list_changes(struct strbuf *info, const struct making *making,
+			 const struct entries *wanted, const struct gitindex *index)
+{
+	struct strbuf added = STRBUF_INIT;
+	size_t i = 0, j = 0, present = index ? index->nr : 0;
+
+	while (i < wanted->nr || j < present) {
+		int order = j == present      ? -1
+			    : i == wanted->nr ? 1
+					      : strcmp(wanted->items[i].path, index->entries[j].path);
+		size_t comes = order > 0 ? 0 : count_wanted(wanted, i);
+		size_t goes = order < 0 ? 0 : count_present(index, j);
+
+		if (!comes || !goes || !same_path(&wanted->items[i], comes, index, j, goes)) {
+			if (goes)
+				remove_path(info, making, index->entries[j].path);
+			add_path(&added, &wanted->items[i], comes);
+		}
+		i += comes;
+		j += goes;
+	}
+	strbuf_add(info, added.buf, added.len);
+	strbuf_release(&added);
+}
+
+/* The present index with what differs, or a new one with everything. */
+static int put_entries(struct making *making, int dirfd)
+{
+	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
+	static const char *const empty[] = { "read-tree", "--empty", NULL };
+	struct strbuf listing = STRBUF_INIT, info = STRBUF_INIT;
+	struct entries wanted = { 0 };
+	struct gitindex *index = NULL;
+	int err = copy_present(&index, making, dirfd);
+
+	if (!err)
+		err = list_entries(&wanted, &listing, making->repo, making->goal);
+	if (!err) {
+		list_changes(&info, making, &wanted, index);
+		err = run_git(making, &info, wanted.nr ? args : empty);
+	}
+	gitindex_close(index);
+	free(wanted.items);
+	strbuf_release(&listing);
 	strbuf_release(&info);
 	return err;
 }
@@ -286,11 +416,13 @@ static int set_flag(struct making *making, unsigned flag, const char *option)
 
 /*
  * Many commands of git take a file for changed whose stat data the index does not have, without
- * looking at it. What a filter would have changed stays without.
+ * looking at it. What a filter would have changed stays without. Conflicts that were taken out are
+ * not to come back by `checkout -m`.
  */
 static void refresh(struct making *making)
 {
-	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
+	static const char *const args[] = { "update-index", "--clear-resolve-undo", "-q", "--refresh",
+					    NULL };
 
 	/* It fails if a file differs, which is nothing unusual. */
 	if (!making->odd)
@@ -305,11 +437,7 @@ static int make_index(const struct repo *repo, const struct gitstate *goal, int 
 	int err;
 
 	switch_filters_off(&making);
-	err = copy_present(&making, dirfd);
-	if (!err)
-		err = read_tree(&making);
-	if (!err)
-		err = put_differences(&making);
+	err = put_entries(&making, dirfd);
 	if (!err)
 		err = add_intended(&making);
 	if (!err) {

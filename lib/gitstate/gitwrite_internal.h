@@ -11,6 +11,10 @@
 int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
 		 const char *const args[]);
 
+/** The same, with what it prints appended to `out`. */
+int gitwrite_ask(struct strbuf *out, const struct gitwrite *how, const char *input, size_t len,
+		 const char *const args[]);
+
 /** The new index beside the old one; index.lock is ours if it is the same file. */
 #define GITWRITE_NEW_INDEX "index.checkpoint"
 

@@ -45,25 +45,63 @@ int gitwrite_missing(struct strlist *out, const struct repo *repo, const struct 
 	return err;
 }
 
+struct importing {
+	const struct gitwrite *how;
+	struct strbuf stream;
+	struct strlist oids; /* of the blobs in it */
+};
+
+static void add_blob(struct importing *importing, const char *oid, const struct strbuf *data)
+{
+	struct strbuf *stream = &importing->stream;
+
+	strbuf_addf(stream, "blob\nmark :1\ndata %zu\n", data->len);
+	strbuf_add(stream, data->buf, data->len);
+	strbuf_addstr(stream, "\nget-mark :1\n");
+	strlist_add(&importing->oids, oid);
+}
+
+/* Whatever was stored under their names: what git made of it must have these. */
+static int check_names(const struct importing *importing, const char *answer)
+{
+	for (size_t i = 0; i < importing->oids.nr; i++) {
+		const char *oid = importing->oids.items[i];
+		size_t len = strlen(oid);
+
+		if (strncmp(answer, oid, len) != 0 || answer[len] != '\n')
+			return ckpt_error_set(CKPT_ECORRUPT,
+					      "the contents of the object '%s' are not as stored",
+					      oid);
+		answer += len + 1;
+	}
+	return 0;
+}
+
 /* fast-import makes all of them in one process, and touches no ref if none is named. */
-static int import(const struct gitwrite *how, struct strbuf *stream)
+static int import(struct importing *importing)
 {
 	const char *const args[] = { "fast-import", "--quiet", "--done", NULL };
+	struct strbuf answer = STRBUF_INIT;
 	int err;
 
-	if (!stream->len)
+	if (!importing->oids.nr)
 		return 0;
-	strbuf_addstr(stream, "done\n");
-	err = gitwrite_run(how, stream->buf, stream->len, args);
-	strbuf_reset(stream);
+	strbuf_addstr(&importing->stream, "done\n");
+	err = gitwrite_ask(&answer, importing->how, importing->stream.buf, importing->stream.len,
+			   args);
+	if (!err)
+		err = check_names(importing, answer.buf);
+	strbuf_reset(&importing->stream);
+	strlist_release(&importing->oids);
+	strbuf_release(&answer);
 	return err;
 }
 
 int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwrite_blob_fn blob,
 		   void *payload)
 {
-	struct strbuf stream = STRBUF_INIT, data = STRBUF_INIT;
-	struct strlist missing = STRLIST_INIT;
+	struct importing importing = { how, STRBUF_INIT, STRLIST_INIT };
+	struct strbuf data = STRBUF_INIT;
 	int err = 0;
 
 	for (size_t i = 0; i < oids->nr && !err; i++) {
@@ -71,23 +109,14 @@ int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwr
 		err = blob(&data, oids->items[i], payload);
 		if (err)
 			break;
-		strbuf_addf(&stream, "blob\ndata %zu\n", data.len);
-		strbuf_add(&stream, data.buf, data.len);
-		strbuf_addch(&stream, '\n');
-		if (stream.len > BATCH)
-			err = import(how, &stream);
+		add_blob(&importing, oids->items[i], &data);
+		if (importing.stream.len > BATCH)
+			err = import(&importing);
 	}
 	if (!err)
-		err = import(how, &stream);
-	/* Whatever was stored under their names: what git made of it must have these. */
-	if (!err)
-		err = gitwrite_missing(&missing, how->repo, oids);
-	if (!err && missing.nr)
-		err = ckpt_error_set(CKPT_ECORRUPT,
-				     "the contents of the object '%s' are not as stored",
-				     missing.items[0]);
-	strlist_release(&missing);
-	strbuf_release(&stream);
+		err = import(&importing);
+	strbuf_release(&importing.stream);
+	strlist_release(&importing.oids);
 	strbuf_release(&data);
 	return err;
 }

@@ -25,10 +25,9 @@ void gitwrite_refs_release(struct gitwrite_refs *refs)
 	memset(refs, 0, sizeof(*refs));
 }
 
-int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
+int gitwrite_ask(struct strbuf *out, const struct gitwrite *how, const char *input, size_t len,
 		 const char *const args[])
 {
-	struct strbuf said = STRBUF_INIT;
 	const struct gitrun run = { .profile = GITRUN_WRITE,
 				    .gitdir = how->repo->gitdir,
 				    .worktree = how->repo->worktree,
@@ -36,15 +35,25 @@ int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
 				    .input = input,
 				    .input_len = len,
 				    .told = true };
-	int err = gitrun(&said, &run, args);
+	int err = gitrun(out, &run, args);
 
-	strbuf_trim(&said);
-	if (err && said.len) {
-		char *text = said.buf;
+	if (err && out->len) {
+		char *text = out->buf;
 
+		strbuf_trim(out);
 		text += strncmp(text, "fatal: ", 7) ? 0 : 7;
 		err = ckpt_error_set(err, "%s: %s", ckpt_error_last(), text);
 	}
+	return err;
+}
+
+int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
+		 const char *const args[])
+{
+	struct strbuf said = STRBUF_INIT;
+	int err = gitwrite_ask(&said, how, input, len, args);
+
+	strbuf_trim(&said);
 	/* A path that an index cannot have: git goes on without it. */
 	if (!err && strstr(said.buf, "Ignoring path "))
 		err = ckpt_error_set(CKPT_EREFUSED, "git refuses: %s", said.buf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_autostash_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -233,7 +233,7 @@ static int read_in(struct hook_autostash *stash, struct save_job *job, const cha
 }
 
 /* Let git write out the previous contents, and read them into the pack. */
-static int load(struct hook_autostash *stash, struct save_job *job)
+static int load_stash(struct hook_autostash *stash, struct save_job *job)
 {
 	char *scratch = xstrfmt("%s/" SCRATCH, job->store->path);
 	char *tree = xstrfmt("%s/tree", scratch), *index = xstrfmt("%s/index", scratch);
@@ -358,7 +358,7 @@ int hook_autostash_amend(struct save_job *job, void *payload)
 {
 	struct hook_autostash *stash = payload;
 	struct scan *scan = job->current.scan;
-	int err = load(stash, job);
+	int err = load_stash(stash, job);
 
 	if (err)
 		return err;
@@ -371,7 +371,7 @@ int hook_autostash_amend(struct save_job *job, void *payload)
 		skip_list_add(&scan->skips, stash->scan->skips.items[i].path,
 			      stash->scan->skips.items[i].why);
 	skip_list_sort(&scan->skips);
-	err = trees_build(scan->root, job->pack, job->session->threads);
+	err = ingest_trees(scan->root, job->pack, job->session->threads);
 	if (err)
 		return err;
 	strbuf_reset(&job->meta.modes);

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_checkpoint.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_autostash_internal.h"
-#include "hooks/hook_exposed_internal.h"
-#include "hooks/hook_git.h"
-#include "hooks/hook_once_internal.h"
-#include "hooks/hook_rules.h"
-#include "hooks/hook_targets_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -20,7 +14,7 @@ static const char too_long[] =
 
 enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
 
-/* --- the place --- */
+/* --- the worktree --- */
 
 static bool has_component(const char *path, const char *name)
 {
@@ -42,7 +36,7 @@ static bool in_gitdir(const char *cwd)
  * git calls hooks at the top of the worktree; GIT_DIR alone then means that
  * this is it. In a bare repository, and for a push, it is the git directory.
  */
-static bool find_place(void)
+static bool find_worktree(void)
 {
 	const char *git_dir = env_git("GIT_DIR"), *work_tree = env_git("GIT_WORK_TREE");
 	char *cwd = path_real("."), *real = git_dir && *git_dir ? path_real(git_dir) : NULL;
@@ -95,7 +89,7 @@ struct chooser {
 };
 
 /* For save.h: what is in git's way. */
-static int choose(struct strlist *out, const struct scan *scan, void *payload)
+static int choose_exposed(struct strlist *out, const struct scan *scan, void *payload)
 {
 	struct chooser *chooser = payload;
 	const char *prefix = env_git("GIT_PREFIX");
@@ -212,7 +206,7 @@ static char *command_line(const struct hook_decision *decision)
 	return strbuf_detach(&line, NULL);
 }
 
-static int save(struct hook_result *out, const struct hook_decision *decision,
+static int save_before(struct hook_result *out, const struct hook_decision *decision,
 		struct session *session, struct hook_autostash *stash, bool only_if_any,
 		double until)
 {
@@ -231,7 +225,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 			  .no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
 			  .until = until },
 		.extras.no_auto = true, /* a dump may take longer than a git command may wait */
-		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose,
+		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose_exposed,
 		.choose_payload = &chooser,
 	};
 	struct save_result result = { 0 };
@@ -250,7 +244,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 					  "and is kept, 'git checkpoint save' reads the rest",
 				     result.percent);
 	if (session->store)
-		strlist_extend(&out->repaired, &session->store->repaired);
+		strlist_extend(&out->damage, &session->store->damage);
 	if (!err && result.have_record) {
 		out->outcome = result.outcome == SAVE_CREATED ? HOOK_SAVED : HOOK_HELD;
 		out->id = xstrdup(result.record.id);
@@ -270,7 +264,7 @@ static int save(struct hook_result *out, const struct hook_decision *decision,
 }
 
 /* The repository is the session's from here on. */
-static int take(struct hook_result *out, const struct hook_decision *decision,
+static int take_in_time(struct hook_result *out, const struct hook_decision *decision,
 		struct deadline *watch, const struct hook_once *once, struct repo *repo)
 {
 	struct hook_autostash *stash = NULL;
@@ -293,14 +287,14 @@ static int take(struct hook_result *out, const struct hook_decision *decision,
 	if (decision->autostash)
 		err = hook_autostash_open(&stash, session.repo, decision->top != NULL);
 	if (!err)
-		err = save(out, decision, &session, stash, once->state == HOOK_ONCE_OTHER,
+		err = save_before(out, decision, &session, stash, once->state == HOOK_ONCE_OTHER,
 			   deadline);
 	hook_autostash_free(stash);
 	session_close(&session);
 	return err;
 }
 
-static void fail(struct hook_result *out, const struct deadline *watch)
+static void note_failure(struct hook_result *out, const struct deadline *watch)
 {
 	out->outcome = HOOK_FAILED;
 	if (deadline_passed(watch))
@@ -341,17 +335,17 @@ static void take_once(struct hook_result *out, const struct hook_decision *decis
 	if (err) {
 		/* Nothing to save here, unless the caller named a place. */
 		if (err != CKPT_ENOTFOUND && env_git("GIT_DIR"))
-			fail(out, watch);
+			note_failure(out, watch);
 		return;
 	}
 	if (!decision->only_unborn || moves_first(repo)) {
 		hook_once_enter(once, decision, repo->worktree);
 		if (once->state != HOOK_ONCE_DONE) {
 			out->where = find_where(decision, repo->worktree);
-			err = take(out, decision, watch, once, repo);
+			err = take_in_time(out, decision, watch, once, repo);
 			repo = NULL;
 			if (err)
-				fail(out, watch);
+				note_failure(out, watch);
 		}
 		hook_once_leave(once, decision, !err);
 	}
@@ -366,7 +360,7 @@ void hook_take(struct hook_result *out, const struct hook_decision *decision,
 
 	memset(out, 0, sizeof(*out));
 	hook_once_init(&once);
-	if (!hook_once_settled(&once, decision) && find_place()) {
+	if (!hook_once_settled(&once, decision) && find_worktree()) {
 		deadline_start(&watch, clock_monotonic() + DEFAULT_SECONDS, give_up, too_long);
 		take_once(out, decision, &watch, &once);
 		deadline_end(&watch);
@@ -382,7 +376,7 @@ void hook_result_release(struct hook_result *result)
 	free(result->lacks_why);
 	strlist_release(&result->lacking);
 	free(result->why);
-	strlist_release(&result->repaired);
+	strlist_release(&result->damage);
 	strlist_release(&result->secrets);
 	memset(result, 0, sizeof(*result));
 }

@@ -42,7 +42,7 @@ struct hook_result {
 	struct strlist secrets; /**< left out, although git may be about to remove them */
 	char *why;          /**< HOOK_FAILED: a sentence */
 	bool quiet;         /**< hookQuiet */
-	struct strlist repaired; /**< sentences about what was wrong with the store */
+	struct strlist damage; /**< sentences about what was wrong with the store */
 	struct hook_answer answer; /**< its process is one of the decision's */
 };
 

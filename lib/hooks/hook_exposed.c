@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_exposed_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_targets_internal.h"
 #include "tree/tree.h"
 
 #define WALK_LIMIT "--max-count=5001" /* one more */
@@ -23,13 +22,13 @@ struct find {
 
 /* --- asking git --- */
 
-static bool stopped(void *payload)
+static bool is_stopped(void *payload)
 {
 	(void)payload;
 	return cancel_check() != 0;
 }
 
-static int ask(struct strbuf *out, const struct find *find, const struct strbuf *input,
+static int ask_git(struct strbuf *out, const struct find *find, const struct strbuf *input,
 	       const char *const args[])
 {
 	const struct gitrun how = {
@@ -37,7 +36,7 @@ static int ask(struct strbuf *out, const struct find *find, const struct strbuf 
 		.worktree = find->repo->worktree,
 		.input = input ? input->buf : NULL,
 		.input_len = input ? input->len : 0,
-		.stop = stopped,
+		.stop = is_stopped,
 		.replace = true, /* as for the command in question */
 	};
 
@@ -69,7 +68,7 @@ static size_t in_the_way(const struct find *find, const char *path, size_t from)
 	return found;
 }
 
-static void consider(struct find *find, const char *path)
+static void consider_path(struct find *find, const char *path)
 {
 	size_t len = 0;
 
@@ -99,7 +98,7 @@ static void consider_all(struct find *find, const struct strbuf *names)
 {
 	for (const char *p = names->buf, *end = p + names->len; p < end; p += strlen(p) + 1)
 		if (*p)
-			consider(find, p);
+			consider_path(find, p);
 }
 
 /* --- names of commits --- */
@@ -172,7 +171,7 @@ static void add_line(struct strbuf *out, const char *name)
 }
 
 /* The objects that the names refer to, each once: commits, tags and trees. */
-static int resolve(struct strlist *out, const struct find *find, const struct strlist *names)
+static int resolve_names(struct strlist *out, const struct find *find, const struct strlist *names)
 {
 	static const char *const argv[] = { "cat-file",
 					    "--batch-check=%(objectname) %(objecttype)", NULL };
@@ -181,7 +180,7 @@ static int resolve(struct strlist *out, const struct find *find, const struct st
 
 	for (size_t i = 0; i < names->nr; i++)
 		add_line(&input, names->items[i]);
-	err = ask(&answer, find, &input, argv);
+	err = ask_git(&answer, find, &input, argv);
 	for (const char *line = answer.buf; !err && *line;) {
 		size_t len = strcspn(line, "\n"), id = strcspn(line, " \n");
 		const char *type = line + id + 1;
@@ -206,7 +205,7 @@ static void add_guess(struct strlist *out, const struct find *find, const char *
 	struct strbuf answer = STRBUF_INIT;
 
 	if (!has_ref(find->repo, branch))
-		(void)ask(&answer, find, NULL, argv);
+		(void)ask_git(&answer, find, NULL, argv);
 	for (const char *line = answer.buf; *line;) {
 		size_t len = strcspn(line, "\n");
 
@@ -226,7 +225,7 @@ static int consider_tree(struct find *find, const char *id)
 	const char *argv[] = { "diff-index", "--cached", "-z", "--name-only", "--no-renames",
 			       "--diff-filter=D", "--ignore-submodules=all", id, NULL };
 	struct strbuf names = STRBUF_INIT;
-	int err = ask(&names, find, NULL, argv);
+	int err = ask_git(&names, find, NULL, argv);
 
 	if (!err)
 		consider_all(find, &names);
@@ -237,7 +236,7 @@ static int consider_tree(struct find *find, const char *id)
 static int consider_trees(struct find *find, const struct strlist *names)
 {
 	struct strlist ids = STRLIST_INIT;
-	int err = resolve(&ids, find, names);
+	int err = resolve_names(&ids, find, names);
 
 	if (ids.nr > TREES_MAX)
 		find->unknown = true;
@@ -259,7 +258,7 @@ static int list_walk(struct strbuf *out, const struct find *find, const struct s
 	for (size_t i = 0; i < walk->nr; i++)
 		argv[nr++] = walk->items[i];
 	argv[nr] = "--";
-	err = ask(out, find, NULL, argv);
+	err = ask_git(out, find, NULL, argv);
 	free(argv);
 	return err;
 }
@@ -283,7 +282,7 @@ static int consider_walk(struct find *find, const struct strlist *walk)
 		find->unknown = true;
 		goto out;
 	}
-	err = ask(&names, find, &commits, argv);
+	err = ask_git(&names, find, &commits, argv);
 	if (!err)
 		consider_all(find, &names);
 out:
@@ -309,7 +308,7 @@ static void consider_paths(struct find *find, const struct strlist *paths, const
 
 		from_prefix(&path, "", prefix, paths->items[i]);
 		if (path.len > 1)
-			consider(find, path.buf + 1);
+			consider_path(find, path.buf + 1);
 		strbuf_release(&path);
 	}
 }
@@ -321,7 +320,7 @@ static void consider_stat(struct find *find, const struct strbuf *answer)
 		const char *tab = strrchr(p, '\t'), *name = tab ? tab + 1 : p;
 
 		if (*name)
-			consider(find, name);
+			consider_path(find, name);
 	}
 }
 
@@ -343,7 +342,7 @@ static int consider_patches(struct find *find, const struct strlist *files, cons
 		if (stat(path.buf, &st) < 0 || !S_ISREG(st.st_mode))
 			find->unknown = true;
 		else
-			err = ask(&answer, find, NULL, argv);
+			err = ask_git(&answer, find, NULL, argv);
 		if (!err)
 			consider_stat(find, &answer);
 		strbuf_release(&path);
@@ -377,7 +376,7 @@ static void consider_modules(struct find *find)
 
 /* --- everything --- */
 
-static void hide(struct find *find, const struct scan *scan)
+static void list_hidden(struct find *find, const struct scan *scan)
 {
 	strlist_extend(&find->hidden, &scan->left_out);
 	for (size_t i = 0; i < scan->skips.nr; i++)
@@ -414,7 +413,7 @@ int hook_exposed_find(struct strlist *out, const struct scan *scan, const struct
 			     .unknown = targets->unknown };
 	int err = 0;
 
-	hide(&find, scan);
+	list_hidden(&find, scan);
 	if (find.hidden.nr && !find.unknown)
 		err = ask_all(&find, targets, prefix);
 	/* If git cannot tell, for example because of a missing object, it may be anything. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_git.h"
+#include "hooks/hook_rules.h"
 
 #include "base/base.h"
 
@@ -259,7 +259,7 @@ static bool sparse_takes_ignored(const struct hook_git *git)
 	       !has_option(git, "--no-cone", strlen("--no-c"), &no_values);
 }
 
-static bool has_rule(const char *command);
+static bool is_known(const char *command);
 
 /* Git's own, which no alias can replace. */
 static bool is_known_harmless(const char *command)
@@ -326,7 +326,7 @@ static void foreach_effect(struct hook_effect *out, const struct hook_git *git)
 	    !hook_git_read(&each, &proc)) {
 		for (; i < git->nr; i++)
 			out->takes_ignored |= has_word(git->args[i], "clean");
-	} else if (has_rule(each.command)) {
+	} else if (is_known(each.command)) {
 		hook_effect_of(out, &each);
 	} else if (is_known_harmless(each.command)) {
 		out->kind = HOOK_PASSES;
@@ -376,7 +376,7 @@ static bool worktree_harmless(const struct hook_git *git)
 	return !worktree_removes(git) && strcmp(hook_first_word(git), "move");
 }
 
-struct rule {
+struct known_command {
 	const char *command;
 	const char *called;                            /* for the reason; NULL: the same */
 	bool (*harmless)(const struct hook_git *git);  /* forms that change nothing; NULL: none */
@@ -386,7 +386,7 @@ struct rule {
 	enum hook_kind otherwise; /* what the harmless forms are */
 };
 
-static const struct rule rules[] = {
+static const struct known_command known_commands[] = {
 	{ .command = "am" },
 	{ .command = "apply" },
 	{ .command = "bisect", .harmless = bisect_harmless },
@@ -436,35 +436,35 @@ static const struct rule rules[] = {
 	  .otherwise = HOOK_OWNS },
 };
 
-static const struct rule *find_rule(const char *command)
+static const struct known_command *find_command(const char *command)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if (!strcmp(rules[i].command, command))
-			return &rules[i];
+	for (size_t i = 0; i < ARRAY_SIZE(known_commands); i++)
+		if (!strcmp(known_commands[i].command, command))
+			return &known_commands[i];
 	return NULL;
 }
 
-static bool has_rule(const char *command)
+static bool is_known(const char *command)
 {
-	return find_rule(command) != NULL;
+	return find_command(command) != NULL;
 }
 
 void hook_effect_of(struct hook_effect *out, const struct hook_git *git)
 {
-	const struct rule *rule = find_rule(git->command);
+	const struct known_command *known = find_command(git->command);
 
 	*out = (struct hook_effect){ .kind = HOOK_CHANGES };
 	if (!strcmp(git->command, "clone"))
 		out->kind = HOOK_OWNS;
-	else if (!rule)
+	else if (!known)
 		out->kind = HOOK_PASSES;
-	else if (rule->harmless && rule->harmless(git))
-		out->kind = rule->otherwise;
+	else if (known->harmless && known->harmless(git))
+		out->kind = known->otherwise;
 	if (out->kind != HOOK_CHANGES)
 		return;
-	out->called = rule->called ? rule->called : rule->command;
-	out->takes_ignored = rule->takes_ignored && rule->takes_ignored(git);
-	out->takes_untracked = rule->takes_untracked && rule->takes_untracked(git);
-	out->through = rule->through;
+	out->called = known->called ? known->called : known->command;
+	out->takes_ignored = known->takes_ignored && known->takes_ignored(git);
+	out->takes_untracked = known->takes_untracked && known->takes_untracked(git);
+	out->through = known->through;
 	out->elsewhere = !strcmp(git->command, "worktree") && worktree_removes(git);
 }

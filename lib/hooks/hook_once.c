@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_once_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
-#include "hooks/hook_rules.h"
 #include "store/store.h"
 
 #include <sys/file.h>

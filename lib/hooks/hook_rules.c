@@ -2,8 +2,7 @@
 #include "hooks/hook_rules.h"
 
 #include "base/base.h"
-#include "hooks/hook_git.h"
-#include "hooks/hook_targets_internal.h"
+#include "hooks/hook_internal.h"
 
 static bool is(const char *a, const char *b)
 {
@@ -104,7 +103,7 @@ static const struct proc *find_caller(struct hook_git *out, const struct proc_li
 	return NULL;
 }
 
-static void decide(struct hook_decision *out, const char *command)
+static void act_before(struct hook_decision *out, const char *command)
 {
 	out->act = true;
 	out->command = command;
@@ -112,7 +111,7 @@ static void decide(struct hook_decision *out, const char *command)
 
 /* --- fsmonitor --- */
 
-static void extend(struct hook_decision *out, enum hook_extent extent)
+static void extend_extent(struct hook_decision *out, enum hook_extent extent)
 {
 	if (out->extent < extent)
 		out->extent = extent;
@@ -147,16 +146,16 @@ static void decide_pull(struct hook_decision *out, const struct hook_git *pull,
 		if (!hook_git_read(&git, &ancestors->items[below]))
 			continue;
 		if (is(git.command, "merge"))
-			decide(out, "merge");
+			act_before(out, "merge");
 		else if (is(git.command, "rebase"))
-			decide(out, "rebase");
+			act_before(out, "rebase");
 		if (out->act)
 			return;
 	}
 	for (size_t i = 0; i < pull->nr; i++)
 		rebase |= hook_among(pull->args[i], rebases);
 	out->only_unborn = !pull_writes_branches(pull);
-	decide(out, rebase && !out->only_unborn ? "rebase" : "merge");
+	act_before(out, rebase && !out->only_unborn ? "rebase" : "merge");
 }
 
 /* True if one of the `nr` nearest changes files. */
@@ -207,9 +206,9 @@ static void decide_fsmonitor(struct hook_decision *out, const struct proc_list *
 			return;
 		}
 		if (!out->act)
-			decide(out, effect.called);
+			act_before(out, effect.called);
 		/* The topmost gives the name; what any of them destroys has to be saved. */
-		extend(out, extent_of(&effect));
+		extend_extent(out, extent_of(&effect));
 	}
 }
 
@@ -253,7 +252,7 @@ static bool next_ref(struct ref_line *out, const char **at)
 	return false;
 }
 
-static bool named(const struct ref_line *ref, const char *name)
+static bool is_named(const struct ref_line *ref, const char *name)
 {
 	return ref->name_len == strlen(name) && !memcmp(ref->name, name, ref->name_len);
 }
@@ -272,9 +271,9 @@ static void decide_orig_head(struct hook_decision *out, const struct hook_call *
 			return;
 	/* Under `pull --rebase` the rebase has the same action, and is late. */
 	if (call->events & HOOK_EVENT_MERGE && merging && (!git || is(git->command, "merge")))
-		decide(out, "merge");
+		act_before(out, "merge");
 	else if (call->events & HOOK_EVENT_AM && git && is(git->command, "am"))
-		decide(out, "am");
+		act_before(out, "am");
 }
 
 static void decide_refs(struct hook_decision *out, const struct hook_call *call,
@@ -286,27 +285,27 @@ static void decide_refs(struct hook_decision *out, const struct hook_call *call,
 	while (!out->act && next_ref(&ref, &at)) {
 		if (ref.removes)
 			continue;
-		if (named(&ref, "ORIG_HEAD")) {
+		if (is_named(&ref, "ORIG_HEAD")) {
 			decide_orig_head(out, call, git);
-		} else if (named(&ref, "refs/stash")) {
+		} else if (is_named(&ref, "refs/stash")) {
 			/* `stash store` of an autostash that does not apply comes late. */
 			if (call->events & HOOK_EVENT_STASH && git && is(git->command, "stash") &&
 			    hook_stash_pushes(git)) {
-				decide(out, "stash");
+				act_before(out, "stash");
 				if (hook_stash_takes_untracked(git))
-					extend(out, HOOK_TAKES_UNTRACKED);
+					extend_extent(out, HOOK_TAKES_UNTRACKED);
 				if (hook_stash_takes_ignored(git))
-					extend(out, HOOK_TAKES_IGNORED);
+					extend_extent(out, HOOK_TAKES_IGNORED);
 			}
-		} else if (named(&ref, "BISECT_EXPECTED_REV") ||
+		} else if (is_named(&ref, "BISECT_EXPECTED_REV") ||
 			   (ref.name_len > 12 && begins(ref.name, "refs/bisect/"))) {
 			if (call->events & HOOK_EVENT_BISECT)
-				decide(out, "bisect");
+				act_before(out, "bisect");
 		}
 	}
 }
 
-static bool acts(const struct proc *proc)
+static bool changes_files(const struct proc *proc)
 {
 	struct hook_effect effect;
 	struct hook_git git;
@@ -331,7 +330,7 @@ static const struct proc *find_actor(const struct proc_list *ancestors, size_t n
 	while (i < nr && !hook_git_read(&git, &ancestors->items[i]))
 		i++;
 	for (; i < nr && (!found || hook_git_read(&git, &ancestors->items[i])); i++)
-		if (acts(&ancestors->items[i]))
+		if (changes_files(&ancestors->items[i]))
 			found = &ancestors->items[i];
 	return found;
 }
@@ -352,7 +351,7 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 	switch (call->name) {
 	case HOOK_PRE_REBASE:
 		if (call->events & HOOK_EVENT_REBASE)
-			decide(out, "rebase");
+			act_before(out, "rebase");
 		out->autostash = out->act;
 		break;
 	case HOOK_REFERENCE_TRANSACTION:
@@ -377,7 +376,7 @@ void hook_decision_targets(struct hook_targets *out, const struct hook_decision 
 
 	memset(out, 0, sizeof(*out));
 	while (nr--)
-		if (acts(&decision->ancestors->items[nr]) &&
+		if (changes_files(&decision->ancestors->items[nr]) &&
 		    hook_git_read(&git, &decision->ancestors->items[nr]))
 			hook_targets_add(out, &git);
 }

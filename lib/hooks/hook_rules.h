@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+struct hook_targets;
 struct proc;
 struct proc_list;
 
@@ -15,7 +16,7 @@ struct proc_list;
  * Three hooks come before the change:
  *
  * - `pre-rebase`, always, though with --autostash after the changes were
- *   stashed (see hook_autostash_internal.h);
+ *   stashed (see hook_autostash.c);
  * - `reference-transaction` when it is prepared, for the few refs that are
  *   written before the files are: ORIG_HEAD by `merge` and `am`, refs/stash by
  *   `stash push`, refs/bisect/ by the steps of a bisection. All other commands
@@ -68,7 +69,7 @@ struct hook_call {
  * What is about to be destroyed beyond what a checkpoint has anyway; each includes those before it.
  */
 enum hook_extent {
-	HOOK_TAKES_SOME, /**< single files that are in the way: see hook_targets_internal.h */
+	HOOK_TAKES_SOME, /**< single files that are in the way: see hook_targets.c */
 	HOOK_TAKES_UNTRACKED, /**< everything that git does not ignore */
 	HOOK_TAKES_IGNORED,
 };
@@ -91,9 +92,47 @@ bool hook_wants_refs(const struct hook_call *call);
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call);
 
-struct hook_targets;
-
 /** The targets of the command that the decision is about, and of what it calls. */
 void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision);
+
+/* ---- a git process, and what it does to files: hook_git.c ---- */
+
+/** A git process: which command, and its arguments. */
+struct hook_git {
+	const char *command; /**< "" if none is given */
+	char *const *args;
+	size_t nr;
+};
+
+/** False if `proc` is not git. Global options before the command are skipped. */
+bool hook_git_read(struct hook_git *out, const struct proc *proc);
+
+/** The first argument that is not an option, "" if there is none. */
+const char *hook_first_word(const struct hook_git *git);
+
+bool hook_stash_pushes(const struct hook_git *git);
+bool hook_stash_takes_ignored(const struct hook_git *git);
+bool hook_stash_takes_untracked(const struct hook_git *git);
+
+/** True if `word` is in the list, which ends with NULL. */
+bool hook_among(const char *word, const char *const list[]);
+
+enum hook_kind {
+	HOOK_PASSES = 0, /**< not interesting itself, but what it calls may be */
+	HOOK_CHANGES,    /**< files of this worktree */
+	HOOK_OWNS,       /**< changes only files that it created, whatever it calls */
+};
+
+/** What a command does to existing files. */
+struct hook_effect {
+	enum hook_kind kind;
+	const char *called;  /**< HOOK_CHANGES: the name of the command for the reason; static */
+	bool takes_untracked; /**< HOOK_CHANGES: removes whatever git does not ignore, tracked or not */
+	bool takes_ignored;  /**< HOOK_CHANGES: removes ignored files, too */
+	bool elsewhere;      /**< HOOK_CHANGES: only where a git that it calls works */
+	bool through;        /**< HOOK_CHANGES: only through a git that it calls and that changes files */
+};
+
+void hook_effect_of(struct hook_effect *out, const struct hook_git *git);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_targets_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/base.h"
-#include "hooks/hook_git.h"
 
 void hook_targets_release(struct hook_targets *targets)
 {
@@ -69,7 +68,7 @@ static void list_words(struct strlist *out, struct strlist *values, const struct
 	}
 }
 
-static bool has(const struct hook_git *git, const char *const options[])
+static bool has_any(const struct hook_git *git, const char *const options[])
 {
 	for (size_t i = 0; i < git->nr && strcmp(git->args[i], "--"); i++)
 		if (hook_among(git->args[i], options))
@@ -117,7 +116,7 @@ static void of_checkout(struct hook_targets *out, const struct hook_git *git,
 	static const char *const given[] = { "-b", "-B", "-c", "-C", "--create", "--force-create",
 					     "--orphan", "--detach", "-d", "--no-guess", NULL };
 
-	if (words->nr && !has(git, given) && !out->guess)
+	if (words->nr && !has_any(git, given) && !out->guess)
 		out->guess = xstrdup(words->items[0]);
 }
 
@@ -134,7 +133,7 @@ static void of_rebase(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
 {
 	static const char *const root[] = { "--root", NULL };
-	bool whole = has(git, root);
+	bool whole = has_any(git, root);
 	const char *upstream = words->nr && !whole ? words->items[0] : "@{upstream}";
 	const char *branch = words->nr > !whole ? words->items[!whole] : "HEAD";
 
@@ -189,7 +188,7 @@ static void of_am(struct hook_targets *out, const struct hook_git *git, const st
 {
 	static const char *const three[] = { "-3", "--3way", NULL };
 
-	out->merges_patches |= has(git, three);
+	out->merges_patches |= has_any(git, three);
 	out->applies_patches |= !has_prefix(git, "--rebasing");
 	strlist_extend(&out->patches, words);
 }
@@ -230,22 +229,6 @@ static void of_mv(struct hook_targets *out, const struct hook_git *git, const st
 	}
 }
 
-static void of_modules(struct hook_targets *out, const struct hook_git *git,
-		       const struct strlist *words)
-{
-	(void)git;
-	(void)words;
-	out->modules = true;
-}
-
-static void of_anything(struct hook_targets *out, const struct hook_git *git,
-			const struct strlist *words)
-{
-	(void)git;
-	(void)words;
-	out->unknown = true;
-}
-
 /* `--prefix=dir/`: files are written there. */
 static void of_prefix(struct hook_targets *out, const struct hook_git *git,
 		      const struct strlist *words)
@@ -258,45 +241,43 @@ static void of_prefix(struct hook_targets *out, const struct hook_git *git,
 			strlist_add(&out->paths, git->args[i] + strlen(option));
 }
 
-/* It writes no tree that the index does not have. */
-static void of_none(struct hook_targets *out, const struct hook_git *git,
-		    const struct strlist *words)
-{
-	(void)out;
-	(void)git;
-	(void)words;
-}
+enum {
+	NO_WORDS = 1, /* its words are not names of trees */
+	NONE = 2,     /* it writes no tree that the index does not have */
+	MODULES = 4,
+	ANYTHING = 8,
+};
 
 static const struct row {
 	const char *command;
+	unsigned flags;
 	void (*targets)(struct hook_targets *out, const struct hook_git *git,
 			const struct strlist *words);
-	bool no_words; /* its words are not names of trees */
 } rows[] = {
-	{ "am", of_am, true },
-	{ "apply", of_none, true },
-	{ "bisect", of_bisect, false },
-	{ "bisect--helper", of_bisect, false },
-	{ "checkout", of_checkout, false },
-	{ "checkout-index", of_prefix, true },
-	{ "cherry-pick", of_pick, true },
-	{ "clean", of_none, true },
-	{ "difftool", of_none, true },
-	{ "filter-branch", of_anything, true },
-	{ "history", of_anything, true },
-	{ "merge", of_merge, false },
-	{ "mergetool", of_none, true },
-	{ "mv", of_mv, true },
-	{ "rebase", of_rebase, false },
-	{ "rerere", of_none, true },
-	{ "revert", of_pick, true },
-	{ "rm", of_modules, true },
-	{ "sparse-checkout", of_none, true },
-	{ "stash", of_stash, true },
-	{ "submodule", of_modules, true },
-	{ "submodule--helper", of_modules, true },
-	{ "switch", of_checkout, false },
-	{ "worktree", of_none, true },
+	{ "am", NO_WORDS, of_am },
+	{ "apply", NONE },
+	{ "bisect", 0, of_bisect },
+	{ "bisect--helper", 0, of_bisect },
+	{ "checkout", 0, of_checkout },
+	{ "checkout-index", NO_WORDS, of_prefix },
+	{ "cherry-pick", NO_WORDS, of_pick },
+	{ "clean", NONE },
+	{ "difftool", NONE },
+	{ "filter-branch", NO_WORDS | ANYTHING },
+	{ "history", NO_WORDS | ANYTHING },
+	{ "merge", 0, of_merge },
+	{ "mergetool", NONE },
+	{ "mv", NO_WORDS, of_mv },
+	{ "rebase", 0, of_rebase },
+	{ "rerere", NONE },
+	{ "revert", NO_WORDS, of_pick },
+	{ "rm", NO_WORDS | MODULES },
+	{ "sparse-checkout", NONE },
+	{ "stash", NO_WORDS, of_stash },
+	{ "submodule", NO_WORDS | MODULES },
+	{ "submodule--helper", NO_WORDS | MODULES },
+	{ "switch", 0, of_checkout },
+	{ "worktree", NONE },
 };
 
 /*
@@ -313,15 +294,17 @@ static bool may_reset(const struct hook_git *git, const struct strlist *words,
 
 	if (!strcmp(git->command, "restore"))
 		return !values->nr;
-	return !hook_among(git->command, elsewhere) || !words->nr || has(git, forced);
+	return !hook_among(git->command, elsewhere) || !words->nr || has_any(git, forced);
 }
 
 static const struct row *find_row(const char *command)
 {
+	static const struct row any = { .command = NULL };
+
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (!strcmp(rows[i].command, command))
 			return &rows[i];
-	return NULL;
+	return &any;
 }
 
 void hook_targets_add(struct hook_targets *out, const struct hook_git *git)
@@ -330,20 +313,21 @@ void hook_targets_add(struct hook_targets *out, const struct hook_git *git)
 						"--resolved", "-r", NULL };
 	struct strlist words = STRLIST_INIT, values = STRLIST_INIT;
 	const struct row *row = find_row(git->command);
-	bool later = has(git, going_on);
+	bool later = has_any(git, going_on);
 
-	if (row && row->targets == of_none)
+	if (row->flags & NONE)
 		return;
 	list_words(&words, &values, git);
 	if (may_reset(git, &words, &values))
 		strlist_add(&out->trees, "HEAD");
 	add_trees(out, &values);
 	out->ongoing |= later;
-	out->modules |= has_prefix(git, "--recurse-sub");
 	/* A command that continues an operation names nothing. */
-	if (row && !later)
+	out->unknown |= !later && row->flags & ANYTHING;
+	out->modules |= (!later && row->flags & MODULES) || has_prefix(git, "--recurse-sub");
+	if (row->targets && !later)
 		row->targets(out, git, &words);
-	if (!row || !row->no_words)
+	if (!(row->flags & NO_WORDS))
 		add_trees(out, &words);
 	strlist_release(&words);
 	strlist_release(&values);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 #include "hooks/install_internal.h"
-#include "hooks/shim_internal.h"
 #include "session/session.h"
 
 /* What an install works on. */
@@ -71,14 +69,15 @@ static void choose_guard(struct install *install, const struct hooks_opts *opts)
 	if (!wanted || !*barred)
 		return;
 	/* Other worktrees may use an installed one. */
-	choice->guard = !daemon && install_config_has_guard(&install->where);
+	choice->guard = !daemon && install_config_has_guard(&install->where,
+								   install->session->gitconfig);
 	strlist_addf(&install->report->notes, "the guard %s: %s",
 		     choice->guard ? "stays, but git does not ask it here" : "is not installed",
 		     barred);
 	install->report->partial |= !choice->guard;
 }
 
-static int choose(struct install *install, const struct hooks_opts *opts)
+static int make_choice(struct install *install, const struct hooks_opts *opts)
 {
 	struct install_choice *choice = &install->choice;
 	const char *list = opts->events;
@@ -144,55 +143,50 @@ static char *find_chain(const struct install *install)
 								 : xstrdup("");
 }
 
-static int add_script(struct install *install, const char *name, const struct shim_values *values)
+static void add_script(struct install *install, const char *name, const struct install_values *values)
 {
 	char *path = install_where_path(&install->where, name);
 	struct strbuf text = STRBUF_INIT;
 	struct install_change *change;
-	int err = shim_file(&text, name, values);
 
-	if (!err) {
-		change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
-		change->ours = SHIM_MARK;
-		change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
-	}
-	strbuf_release(&text);
+	install_script(&text, name, values);
+	change = install_changes_add(&install->changes, &install->where, INSTALL_FILE, path);
+	change->ours = INSTALL_SIGNATURE;
+	change->text = install_changes_keep(&install->changes, strbuf_detach(&text, NULL));
 	free(path);
-	return err;
 }
 
-static int add_scripts(struct install *install)
+static void add_scripts(struct install *install)
 {
 	struct strbuf chosen = STRBUF_INIT;
 	char *answer = install_where_path(&install->where, INSTALL_ANSWER);
 	char *events = format_events(&install->choice), *chain = find_chain(install);
-	struct shim_values values = {
+	struct install_values values = {
 		.events = events,
 		.chain = chain,
 		.answer = answer,
 		/* The program gives up in time; this is for one that cannot. */
 		.seconds = install->session->settings.hook_timeout + 2,
 	};
-	int err = 0;
 
 	install_choice_format(&chosen, &install->choice);
 	values.chosen = chosen.buf;
-	for (size_t i = 0; install->names[i] && !err; i++)
-		err = add_script(install, install->names[i], &values);
-	if (!err && install->choice.guard)
-		err = add_script(install, hook_names[HOOK_FSMONITOR], &values);
+	for (size_t i = 0; install->names[i]; i++)
+		add_script(install, install->names[i], &values);
+	if (install->choice.guard)
+		add_script(install, hook_names[HOOK_FSMONITOR], &values);
 	strbuf_release(&chosen);
 	free(chain);
 	free(events);
 	free(answer);
-	return err;
 }
 
 static int add_all(struct install *install)
 {
-	int err = add_scripts(install);
+	int err = 0;
 
-	if (!err && install->template)
+	add_scripts(install);
+	if (install->template)
 		err = install_template_add(&install->changes, &install->dirs, &install->where,
 					   install->names, install->session->gitconfig);
 	for (size_t i = 0; !err && install->files && install->names[i]; i++) {
@@ -202,7 +196,7 @@ static int add_all(struct install *install)
 		free(path);
 	}
 	if (!err)
-		install_config_add(&install->changes, &install->where,
+		install_config_add(&install->changes, &install->where, install->session->gitconfig,
 				   install->config_hooks ? install->names : NULL,
 				   install->choice.guard, install->template);
 	return err;
@@ -264,7 +258,7 @@ static int add_known(struct install_changes *out, const struct install_where *wh
 	for (enum hook_name i = 0; i < HOOK_UNKNOWN; i++) {
 		char *path = install_where_path(where, hook_names[i]);
 
-		install_changes_add(out, where, INSTALL_FILE, path)->ours = SHIM_MARK;
+		install_changes_add(out, where, INSTALL_FILE, path)->ours = INSTALL_SIGNATURE;
 		free(path);
 	}
 	for (size_t i = 0; i < recorded.nr; i++)
@@ -280,7 +274,7 @@ static int add_known(struct install_changes *out, const struct install_where *wh
 		free(path);
 		free(usual);
 	}
-	install_config_add(out, where, NULL, false, false);
+	install_config_add(out, where, session->gitconfig, NULL, false, false);
 	strlist_release(&recorded);
 	strbuf_release(&dir);
 	return err;
@@ -364,7 +358,7 @@ static void remove_empty_dirs(const char *dir)
 	strlist_release(&names);
 }
 
-static int run(struct install *install)
+static int carry_out(struct install *install)
 {
 	int err = add_all(install);
 
@@ -439,10 +433,10 @@ int hooks_install(struct hooks_report *report, const struct session *session,
 	int err = find_where(&install, opts->global);
 
 	if (!err)
-		err = choose(&install, opts);
+		err = make_choice(&install, opts);
 	if (!err) {
 		find_directory(&install);
-		err = run(&install);
+		err = carry_out(&install);
 	}
 	if (!err && install.template)
 		note_global(&install);

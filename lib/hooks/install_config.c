@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 
 /* The guard and, from git 2.54 on, hooks, in the configuration. */
 
@@ -53,22 +52,30 @@ static bool is_ours(const char *value)
 	       (!strncmp(value, "test -r ", 8) && strstr(value, "/" INSTALL_DIR "/"));
 }
 
+enum whose {
+	ANYBODYS,
+	OURS,
+	NOT_OURS,
+};
+
+/* What is looked for, and the last value that was found. */
 struct finding {
 	const char *key;
 	enum gitconfig_level lowest, highest;
-	bool not_ours;	    /* skip what we set */
-	const char *equals; /* NULL: any value */
+	enum whose whose;
+	const char *equals, *differs; /* NULL: any value */
 	const char *last;
 	size_t count;
 };
 
-static int note_level(const char *key, const char *value, enum gitconfig_level level, void *payload)
+static int note_value(const char *key, const char *value, enum gitconfig_level level, void *payload)
 {
 	struct finding *finding = payload;
 
 	if (strcmp(key, finding->key) || level < finding->lowest || level > finding->highest ||
-	    (finding->not_ours && is_ours(value)) ||
-	    (finding->equals && strcmp(value, finding->equals)))
+	    (finding->whose && (finding->whose == OURS) != is_ours(value)) ||
+	    (finding->equals && strcmp(value, finding->equals)) ||
+	    (finding->differs && !strcmp(value, finding->differs)))
 		return 0;
 	finding->last = value;
 	finding->count++;
@@ -87,77 +94,54 @@ const char *install_config_before(const struct gitconfig *config, const char *ke
 	struct finding finding = { .key = key,
 				   .lowest = GITCONFIG_SYSTEM,
 				   .highest = own_level(where),
-				   .not_ours = true };
+				   .whose = NOT_OURS };
 
-	(void)gitconfig_each(config, key, note_level, &finding);
+	(void)gitconfig_each(config, key, note_value, &finding);
 	return finding.last;
 }
 
-/* Of that level alone, with what is included there and the worktree's. */
-static void find_own(struct finding *out, const struct gitconfig *config, const char *key,
-		     const char *equals, const struct install_where *where)
+/* At that level alone, with what is included there and the worktree's. */
+static const char *find_own(struct finding *finding, const struct gitconfig *config,
+			    const char *key, const struct install_where *where)
 {
-	*out = (struct finding){ .key = key, .lowest = own_level(where),
-				 .highest = own_level(where), .equals = equals };
-	(void)gitconfig_each(config, key, note_level, out);
+	finding->key = key;
+	finding->lowest = finding->highest = own_level(where);
+	(void)gitconfig_each(config, key, note_value, finding);
+	return finding->last;
 }
 
-/* ---- the file that we write ---- */
-
-struct counting {
-	const char *key, *value; /* NULL: those of ours that are not `except` */
-	const char *except;
-	size_t count;
-	char *last;
-};
-
-static int count_value(const char *key, const char *value, void *payload)
+bool install_config_has_guard(const struct install_where *where, const struct gitconfig *config)
 {
-	struct counting *counting = payload;
+	struct finding ours = { .whose = OURS };
 
-	if (strcmp(key, counting->key) ||
-	    (counting->value ? strcmp(value ? value : "true", counting->value)
-			     : !value || !is_ours(value) ||
-				       (counting->except && !strcmp(value, counting->except))))
-		return 0;
-	counting->count++;
-	free(counting->last);
-	counting->last = xstrdup(value ? value : "true");
+	return find_own(&ours, config, "core.fsmonitor", where) != NULL;
+}
+
+static int count_guard(const char *key, const char *value, void *payload)
+{
+	struct finding *finding = payload;
+
+	finding->count += !strcmp(key, finding->key) &&
+			  !strcmp(value ? value : "true", finding->equals);
 	return 0;
-}
-
-static void count_in_file(struct counting *counting, const struct install_where *where)
-{
-	struct strbuf text = STRBUF_INIT;
-
-	if (!fs_read_linked(&text, where->config))
-		(void)configtext_parse(text.buf, text.len, count_value, counting);
-	strbuf_release(&text);
-}
-
-bool install_config_has_guard(const struct install_where *where)
-{
-	struct counting counting = { .key = "core.fsmonitor" };
-
-	count_in_file(&counting, where);
-	free(counting.last);
-	return counting.count;
 }
 
 /* At our level, but in an included file or in the worktree's: more often than in our file. */
 static bool is_set_elsewhere(const struct gitconfig *config, const struct install_where *where)
 {
-	struct counting counting = { .key = "core.fsmonitor" };
-	struct finding last, all;
+	struct finding any = { 0 }, same = { 0 }, here;
+	struct strbuf text = STRBUF_INIT;
 
-	find_own(&last, config, counting.key, NULL, where);
-	if (!last.last || is_ours(last.last))
+	same.equals = find_own(&any, config, "core.fsmonitor", where);
+	if (!same.equals || is_ours(same.equals))
 		return false;
-	find_own(&all, config, counting.key, last.last, where);
-	counting.value = last.last;
-	count_in_file(&counting, where);
-	free(counting.last);
-	return all.count > counting.count;
+	(void)find_own(&same, config, "core.fsmonitor", where);
+	here = same;
+	here.count = 0;
+	if (!fs_read_linked(&text, where->config))
+		(void)configtext_parse(text.buf, text.len, count_guard, &here);
+	strbuf_release(&text);
+	return same.count > here.count;
 }
 
 const char *install_config_barred(const struct install_where *where, const struct gitconfig *config,
@@ -184,15 +168,14 @@ static void add_value(struct install_changes *changes, struct install_value **ne
 
 /* With what is left of one from before the repository was moved. */
 static void add_script(struct install_changes *changes, struct install_value **next,
-		       const struct install_where *where, const char *key, const char *name,
-		       bool wanted)
+		       const struct install_where *where, const struct gitconfig *config,
+		       const char *key, const char *name, bool wanted)
 {
 	char *value = format_value(where, name);
-	struct counting counting = { .key = key, .except = value };
+	struct finding old = { .whose = OURS, .differs = value };
 
-	count_in_file(&counting, where);
-	if (counting.last)
-		add_value(changes, next, key, counting.last, false);
+	if (find_own(&old, config, key, where))
+		add_value(changes, next, key, xstrdup(old.last), false);
 	add_value(changes, next, key, value, wanted);
 }
 
@@ -207,7 +190,8 @@ static bool is_wanted(const char *const names[], const char *name)
 enum { VALUES_MAX = 16 };
 
 void install_config_add(struct install_changes *changes, const struct install_where *where,
-		       const char *const names[], bool guard, bool template)
+			const struct gitconfig *config, const char *const names[], bool guard,
+			bool template)
 {
 	struct install_value *values = xcalloc(VALUES_MAX, sizeof(*values)), *next = values;
 	struct install_change *change;
@@ -217,7 +201,7 @@ void install_config_add(struct install_changes *changes, const struct install_wh
 		bool wanted = is_wanted(names, hook_names[i]);
 		char *key = xstrfmt("hook.checkpoint-%s.command", hook_names[i]);
 
-		add_script(changes, &next, where, key, hook_names[i], wanted);
+		add_script(changes, &next, where, config, key, hook_names[i], wanted);
 		strcpy(strrchr(key, '.'), ".event");
 		add_value(changes, &next, key, xstrdup(hook_names[i]), wanted);
 		free(key);
@@ -225,7 +209,8 @@ void install_config_add(struct install_changes *changes, const struct install_wh
 	if (where->global)
 		add_value(changes, &next, "init.templatedir",
 			  install_where_path(where, INSTALL_TEMPLATE), template);
-	add_script(changes, &next, where, "core.fsmonitor", hook_names[HOOK_FSMONITOR], guard);
+	add_script(changes, &next, where, config, "core.fsmonitor", hook_names[HOOK_FSMONITOR],
+		   guard);
 	change = install_changes_add(changes, where, INSTALL_CONFIG, where->config);
 	change->values = values;
 	change->mode = 0666;
@@ -268,12 +253,10 @@ static enum hooks_state judge_value(const char *value, const struct install_wher
 static const char *get_value(const struct gitconfig *config, const char *key,
 			     const struct install_where *where)
 {
-	struct finding own;
+	struct finding own = { 0 };
 
-	if (where->global)
-		return gitconfig_get(config, key, GITCONFIG_LOCAL);
-	find_own(&own, config, key, NULL, where);
-	return own.last;
+	return where->global ? gitconfig_get(config, key, GITCONFIG_LOCAL)
+			     : find_own(&own, config, key, where);
 }
 
 enum hooks_state install_config_guard_state(const struct install_where *where,

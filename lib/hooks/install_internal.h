@@ -3,7 +3,7 @@
 #define CKPT_HOOKS_INSTALL_INTERNAL_H
 
 #include "base/base.h"
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 #include "install/install.h"
 
 struct gitconfig;
@@ -88,6 +88,37 @@ enum { INSTALL_NAMES = 3 };
 /** The hooks that it asks for, without the guard; the list ends with NULL. */
 void install_wanted(const char *names[INSTALL_NAMES], const struct install_choice *choice);
 
+/* ---- scripts ---- */
+
+/** The files in hooks/ of the source, which the Makefile makes a part of the program. */
+struct install_shim {
+	const char *name, *text;
+};
+
+/** One for each hook; ends with one without a name. */
+extern const struct install_shim install_shims[];
+
+/** What all of them contain, and nothing else does. */
+#define INSTALL_SIGNATURE "# Installed by 'git checkpoint hooks install"
+
+/** The values to fill in. */
+struct install_values {
+	const char *chosen; /**< for the next install, see install_choice_format() */
+	const char *events; /**< comma-separated */
+	const char *chain;  /**< the program that core.fsmonitor named before; "": none */
+	const char *answer; /**< the file with what the program answered */
+	int64_t seconds;    /**< after which a program that hangs is killed */
+};
+
+/** Append the shim of a hook, filled in. */
+void install_script(struct strbuf *out, const char *name, const struct install_values *values);
+
+/**
+ * Set a variable: the first `name='...'` at the beginning of a line. False if there is no such
+ * line.
+ */
+bool install_script_fill(struct strbuf *shim, const char *name, const char *value);
+
 /* ---- lines and changes ---- */
 
 /**
@@ -136,11 +167,12 @@ const char *install_config_barred(const struct install_where *where, const struc
 				  bool *daemon_out);
 
 /** Whether the file has our guard. */
-bool install_config_has_guard(const struct install_where *where);
+bool install_config_has_guard(const struct install_where *where, const struct gitconfig *config);
 
 /** The values as they should be; those that are not wanted should be gone. */
 void install_config_add(struct install_changes *changes, const struct install_where *where,
-			const char *const names[], bool guard, bool template);
+			const struct gitconfig *config, const char *const names[], bool guard,
+			bool template);
 
 /** Whether git asks the guard; if not, why, and what to do about it (constants). */
 enum hooks_state install_config_guard_state(const struct install_where *where,

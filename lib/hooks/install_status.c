@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/install.h"
+#include "hooks/hooks.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 #include "hooks/install_internal.h"
 
 /* What is looked at. */
@@ -104,38 +103,24 @@ static enum hooks_state judge_file(const struct look *look, const char *path, co
 	return state;
 }
 
-/* One of our files that is not where git looks now. */
-static bool is_elsewhere(const struct look *look, const char *name, const char *path)
-{
-	struct strlist all = STRLIST_INIT;
-	bool found = false;
-
-	(void)install_list(&all, look->where.by);
-	for (size_t i = 0; i < all.nr && !found; i++) {
-		const char *slash = strrchr(all.items[i], '/');
-		char *dir = xmemdupz(all.items[i], (size_t)(slash - all.items[i]));
-
-		found = !strcmp(slash + 1, name) && strcmp(all.items[i], path) &&
-			strcmp(dir, look->where.dir) &&
-			install_has_line(all.items[i], &look->where, dir, name);
-		free(dir);
-	}
-	strlist_release(&all);
-	return found;
-}
-
+/* The repository's own, or the one that it got from the template. */
 static void look_at_file(const struct look *look, const char *name)
 {
+	bool global = look->where.global;
 	char *path = xstrfmt("%s/%s", look->dir.buf, name), *text = NULL;
-	const char *why, *advice = install_again(&look->where);
-	enum hooks_state state = judge_file(look, path, look->dir.buf, name, &why);
+	const char *why, *moved = gitconfig_get(look->config, "core.hookspath", GITCONFIG_COMMAND);
+	const char *advice = global ? "'git checkpoint hooks install' adds it to this repository"
+				    : install_again(&look->where);
+	enum hooks_state state = judge_file(look, path, global ? NULL : look->dir.buf, name, &why);
 
 	if (state != HOOKS_RUNS && *look->barred) {
 		text = xstrfmt("git takes hooks from '%s', %s", look->dir.buf, look->barred);
-		advice = "use 'git checkpoint hooks install --guard', which needs no hooks, or set "
-			 "core.hooksPath in this repository";
-	} else if (state != HOOKS_RUNS && is_elsewhere(look, name, path)) {
-		text = xstrfmt("git takes hooks from '%s' now (core.hooksPath)", look->dir.buf);
+		advice = global ? "use 'git checkpoint hooks install --global --guard', which needs "
+				  "no hooks"
+				: "use 'git checkpoint hooks install --guard', which needs no hooks, "
+				  "or set core.hooksPath in this repository";
+	} else if (state == HOOKS_MISSING && moved && *moved) {
+		text = xstrfmt("git takes hooks from '%s' (core.hooksPath)", look->dir.buf);
 	}
 	add_item(look, name, text ? HOOKS_NOT_RUN : state, text ? text : why, advice);
 	free(text);
@@ -161,26 +146,6 @@ static void look_at_template(const struct look *look, const char *name)
 	free(dir);
 }
 
-/* Whether this repository got it, and git runs it here. */
-static void look_at_copy(const struct look *look, const char *name)
-{
-	const char *advice = "'git checkpoint hooks install' adds it to this repository", *why;
-	char *path = xstrfmt("%s/%s", look->dir.buf, name), *text = NULL;
-	enum hooks_state state = judge_file(look, path, NULL, name, &why);
-	const char *value = gitconfig_get(look->config, "core.hookspath", GITCONFIG_COMMAND);
-
-	if (state != HOOKS_RUNS && *look->barred) {
-		text = xstrfmt("git takes hooks from '%s', %s", look->dir.buf, look->barred);
-		advice =
-			"use 'git checkpoint hooks install --global --guard', which needs no hooks";
-	} else if (state == HOOKS_MISSING && value && *value) {
-		text = xstrfmt("git takes hooks from '%s' (core.hooksPath)", look->dir.buf);
-	}
-	add_item(look, name, text ? HOOKS_NOT_RUN : state, text ? text : why, advice);
-	free(text);
-	free(path);
-}
-
 static void note_outdated(const struct look *look)
 {
 	char *from = install_template_from(&look->where, look->config);
@@ -204,10 +169,10 @@ static void look_at_hook(const struct look *look, const char *name)
 		state = install_config_hook_state(&look->where, look->config, name, &why, &advice);
 		add_item(look, name, state, why, advice);
 		look->report->config_hooks = true;
-	} else if (!look->where.global) {
+	} else if (!look->where.global || (look->report->template && look->repo)) {
 		look_at_file(look, name);
 	} else if (look->report->template) {
-		(look->repo ? look_at_copy : look_at_template)(look, name);
+		look_at_template(look, name);
 	}
 }
 
@@ -244,7 +209,7 @@ static void look_at_all(struct look *look)
 		note_outdated(look);
 }
 
-/* The places in `look` are released. */
+/* Releases what is in `look`. */
 static int fill_report(struct look *look)
 {
 	struct hooks_report *report = look->report;

@@ -3,11 +3,10 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "hooks/hook_rules.h"
 
 #define FRAME "#!/bin/sh\n"
 
-/* ---- places ---- */
+/* ---- directories ---- */
 
 /* `path` is taken over. */
 static char *follow_links(char *path)
@@ -243,6 +242,48 @@ void install_wanted(const char *names[INSTALL_NAMES], const struct install_choic
 	if (!choice->no_ref_transaction && others)
 		names[nr++] = hook_names[HOOK_REFERENCE_TRANSACTION];
 	names[nr] = NULL;
+}
+
+/* ---- scripts ---- */
+
+bool install_script_fill(struct strbuf *shim, const char *name, const char *value)
+{
+	char *begin = xstrfmt("\n%s='", name);
+	struct strbuf filled = STRBUF_INIT, quoted = STRBUF_INIT;
+	const char *line = strstr(shim->buf, begin);
+	size_t start;
+
+	free(begin);
+	if (!line)
+		return false;
+	start = (size_t)(line - shim->buf) + 1;
+	quote_shell(&quoted, value);
+	strbuf_addf(&filled, *quoted.buf == '\'' ? "%s=%s" : "%s='%s'", name, quoted.buf);
+	strbuf_splice(shim, start, start + strcspn(shim->buf + start, "\n"), filled.buf, filled.len);
+	strbuf_release(&quoted);
+	strbuf_release(&filled);
+	return true;
+}
+
+void install_script(struct strbuf *out, const char *name, const struct install_values *values)
+{
+	const struct install_shim *shim = install_shims;
+	ssize_t len;
+	char exe[PATH_MAX], seconds[32];
+
+	while (strcmp(shim->name, name) != 0)
+		shim++;
+	strbuf_addstr(out, shim->text);
+	/* For callers with another PATH: git in a graphical program. */
+	len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[len < 0 ? 0 : len] = '\0';
+	snprintf(seconds, sizeof(seconds), "%" PRId64, values->seconds);
+	install_script_fill(out, "_ckpt_program", exe);
+	install_script_fill(out, "_ckpt_seconds", seconds);
+	install_script_fill(out, "_ckpt_answer", values->answer);
+	install_script_fill(out, "_ckpt_chosen", values->chosen);
+	install_script_fill(out, "_ckpt_events", values->events);
+	install_script_fill(out, "_ckpt_chain", values->chain);
 }
 
 /* ---- lines ---- */

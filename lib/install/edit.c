@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "install/edit_internal.h"
+#include "install/install_internal.h"
 
 #include "base/base.h"
-#include "install/edit_json_internal.h"
 
 bool install_is_alike(const struct install_change *change, const char *text)
 {
@@ -20,7 +19,7 @@ bool install_is_alike(const struct install_change *change, const char *text)
 /* ---- JSON ---- */
 
 struct entry {
-	struct edit_json_place place;
+	struct edit_json_slot slot;
 	const json_t *value; /* borrowed */
 	enum edit_json_found found;
 	bool alike;
@@ -37,7 +36,7 @@ static void add_entry(struct entries *entries, const char *outer, const char *in
 {
 	ALLOC_GROW(entries->items, entries->nr + 1, entries->alloc);
 	entries->items[entries->nr++] =
-		(struct entry){ .place = { outer, inner, element }, .value = value };
+		(struct entry){ .slot = { outer, inner, element }, .value = value };
 }
 
 /* All values in the second level of what a new file would be. */
@@ -73,10 +72,10 @@ static int find_entries(struct entries *entries, const struct edit_json *doc,
 		struct entry *entry = &entries->items[i];
 		struct strbuf raw = STRBUF_INIT;
 
-		err = edit_json_find(&entry->found, &raw, doc, &entry->place, entry->value);
+		err = edit_json_find(&entry->found, &raw, doc, &entry->slot, entry->value);
 		/* A member has its name for itself. */
 		entry->alike = entry->found == EDIT_JSON_OTHER &&
-			       (!entry->place.element || install_is_alike(change, raw.buf));
+			       (!entry->slot.element || install_is_alike(change, raw.buf));
 		strbuf_release(&raw);
 	}
 	return err;
@@ -126,7 +125,7 @@ static int put_json(struct strbuf *text, const struct install_change *change)
 		err = find_entries(&entries, &doc, change);
 	for (size_t i = 0; i < entries.nr && !err; i++)
 		if (entries.items[i].found != EDIT_JSON_SAME && !entries.items[i].alike)
-			edit_json_add(&doc, &entries.items[i].place, entries.items[i].value);
+			edit_json_add(&doc, &entries.items[i].slot, entries.items[i].value);
 	if (!err) {
 		strbuf_reset(text);
 		strbuf_add(text, doc.text.buf, doc.text.len);
@@ -159,7 +158,7 @@ static int remove_json(struct strbuf *text, const struct install_change *change,
 	if (!err)
 		err = find_entries(&entries, &doc, change);
 	for (size_t i = 0; i < entries.nr && !err; i++)
-		while (edit_json_remove(&doc, &entries.items[i].place, entries.items[i].value))
+		while (edit_json_remove(&doc, &entries.items[i].slot, entries.items[i].value))
 			;
 	if (!err) {
 		strbuf_reset(text);
@@ -262,7 +261,7 @@ int edit_look(enum install_state *out, const struct install_change *change,
 	case INSTALL_CONFIG:
 		return edit_config_look(out, change, text);
 	case INSTALL_HOOK:
-		*out = edit_hook_has_lines(change, text) ? INSTALL_THERE : INSTALL_ABSENT;
+		*out = install_hook_has_lines(change, text) ? INSTALL_THERE : INSTALL_ABSENT;
 		break;
 	}
 	return 0;
@@ -310,7 +309,7 @@ int edit_remove(struct strbuf *text, const struct install_change *change, bool *
 		*bare = !text->len;
 		break;
 	case INSTALL_HOOK:
-		*bare = edit_hook_remove(text, change);
+		*bare = install_hook_remove(text, change);
 		break;
 	}
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "install/edit_internal.h"
+#include "install/install_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -197,7 +197,7 @@ static void release_names(struct names *names)
 }
 
 /* What a killed process of ours left. */
-static void tidy(int dirfd, const struct names *names)
+static void remove_lock(int dirfd, const struct names *names)
 {
 	struct stat one, two;
 
@@ -212,7 +212,7 @@ void edit_config_tidy(int dirfd, const char *name)
 	struct names names;
 
 	make_names(&names, name);
-	tidy(dirfd, &names);
+	remove_lock(dirfd, &names);
 	release_names(&names);
 }
 
@@ -240,7 +240,7 @@ int edit_config_write(int dirfd, const char *name, const struct strbuf *before,
 	int err;
 
 	make_names(&names, name);
-	tidy(dirfd, &names);
+	remove_lock(dirfd, &names);
 	err = fs_write_file(dirfd, names.new, text->buf, text->len, mode, FS_DURABLE);
 	if (!err && linkat(dirfd, names.new, dirfd, names.lock, 0) < 0)
 		err = errno == EEXIST

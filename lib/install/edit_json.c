@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "install/edit_json_internal.h"
+#include "install/install_internal.h"
 
 #include "base/base.h"
 
@@ -181,21 +181,21 @@ static bool find_member(struct item *out, const struct strbuf *plain, size_t obj
 	return found;
 }
 
-/* How far the way to a place leads: as many of these as `depth`. */
+/* How far the way to a slot leads: as many of these as `depth`. */
 struct trail {
 	size_t root;
 	struct item outer, inner;
 	int depth;
 };
 
-static void follow(struct trail *out, const struct strbuf *plain, const struct edit_json_place *place)
+static void follow_slot(struct trail *out, const struct strbuf *plain, const struct edit_json_slot *slot)
 {
 	*out = (struct trail){ .root = find_root(plain) };
-	if (!find_member(&out->outer, plain, out->root, place->outer))
+	if (!find_member(&out->outer, plain, out->root, slot->outer))
 		return;
 	out->depth = 1;
 	if (plain->buf[out->outer.start] == '{' &&
-	    find_member(&out->inner, plain, out->outer.start, place->inner))
+	    find_member(&out->inner, plain, out->outer.start, slot->inner))
 		out->depth = 2;
 }
 
@@ -252,23 +252,23 @@ static bool find_element(struct item *out, const struct strbuf *plain, size_t *a
 }
 
 int edit_json_find(enum edit_json_found *out, struct strbuf *raw, const struct edit_json *doc,
-		  const struct edit_json_place *place, const json_t *value)
+		  const struct edit_json_slot *slot, const json_t *value)
 {
 	const struct strbuf *plain = &doc->plain;
 	struct trail trail;
 	struct item item;
 	size_t array;
 
-	follow(&trail, plain, place);
+	follow_slot(&trail, plain, slot);
 	*out = EDIT_JSON_NOTHING;
 	if (trail.depth && plain->buf[trail.outer.start] != '{')
-		return ckpt_error_set(CKPT_ERROR, "'%s' should be an object", place->outer);
+		return ckpt_error_set(CKPT_ERROR, "'%s' should be an object", slot->outer);
 	if (trail.depth < 2)
 		return 0;
-	if (place->element && plain->buf[trail.inner.start] != '[')
-		return ckpt_error_set(CKPT_ERROR, "'%s' should be an array", place->inner);
+	if (slot->element && plain->buf[trail.inner.start] != '[')
+		return ckpt_error_set(CKPT_ERROR, "'%s' should be an array", slot->inner);
 	array = trail.inner.start;
-	*out = (place->element ? find_element(&item, plain, &array, value)
+	*out = (slot->element ? find_element(&item, plain, &array, value)
 			       : has_value(plain, trail.inner.start, trail.inner.end, value))
 		       ? EDIT_JSON_SAME
 		       : EDIT_JSON_OTHER;
@@ -340,7 +340,7 @@ static void add_formatted(struct strbuf *out, const struct strbuf *plain, const 
 	if (key)
 		strbuf_addf(out, "\"%s\":%s", key, spaced ? " " : "");
 	for (const char *p = dump; *p; p++) {
-		if (*p != '\n') {
+		if (!indent || *p != '\n') {
 			strbuf_addch(out, *p);
 			continue;
 		}
@@ -398,7 +398,7 @@ static void insert_first(struct edit_json *doc, size_t container, const char *ke
 	strbuf_release(&outer);
 }
 
-static void insert(struct edit_json *doc, size_t container, const char *key, const json_t *value)
+static void insert_value(struct edit_json *doc, size_t container, const char *key, const json_t *value)
 {
 	struct item item, last = { .end = container };
 	size_t before = container;
@@ -413,23 +413,23 @@ static void insert(struct edit_json *doc, size_t container, const char *key, con
 		insert_first(doc, container, key, value);
 }
 
-void edit_json_add(struct edit_json *doc, const struct edit_json_place *place, const json_t *value)
+void edit_json_add(struct edit_json *doc, const struct edit_json_slot *slot, const json_t *value)
 {
 	json_t *wrapped = json_deep_copy(value);
 	struct trail trail;
 
-	follow(&trail, &doc->plain, place);
-	if (place->element && trail.depth < 2)
+	follow_slot(&trail, &doc->plain, slot);
+	if (slot->element && trail.depth < 2)
 		wrapped = json_pack("[o]", wrapped);
 	if (!trail.depth)
-		wrapped = json_pack("{s:o}", place->inner, wrapped);
-	insert(doc,
+		wrapped = json_pack("{s:o}", slot->inner, wrapped);
+	insert_value(doc,
 	       trail.depth == 2	  ? trail.inner.start
 	       : trail.depth == 1 ? trail.outer.start
 				  : trail.root,
 	       trail.depth == 2	  ? NULL
-	       : trail.depth == 1 ? place->inner
-				  : place->outer,
+	       : trail.depth == 1 ? slot->inner
+				  : slot->outer,
 	       wrapped);
 	json_decref(wrapped);
 }
@@ -479,23 +479,23 @@ static bool is_empty(const struct edit_json *doc, size_t container)
 	return strchr("}]", doc->text.buf[skip_blanks(&doc->text, container + 1)]);
 }
 
-bool edit_json_remove(struct edit_json *doc, const struct edit_json_place *place, const json_t *value)
+bool edit_json_remove(struct edit_json *doc, const struct edit_json_slot *slot, const json_t *value)
 {
 	enum edit_json_found found;
 	struct strbuf raw = STRBUF_INIT;
 	struct trail trail;
 	struct item item;
 	size_t array;
-	int err = edit_json_find(&found, &raw, doc, place, value);
+	int err = edit_json_find(&found, &raw, doc, slot, value);
 
 	strbuf_release(&raw);
 	if (err || found != EDIT_JSON_SAME)
 		return false;
-	follow(&trail, &doc->plain, place);
+	follow_slot(&trail, &doc->plain, slot);
 	array = trail.inner.start;
-	if (place->element && find_element(&item, &doc->plain, &array, value))
+	if (slot->element && find_element(&item, &doc->plain, &array, value))
 		remove_item(doc, array, item.start);
-	if (!place->element || is_empty(doc, trail.inner.start))
+	if (!slot->element || is_empty(doc, trail.inner.start))
 		remove_item(doc, trail.outer.start, trail.inner.start);
 	if (is_empty(doc, trail.outer.start))
 		remove_item(doc, trail.root, trail.outer.start);

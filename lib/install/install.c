@@ -2,9 +2,7 @@
 #include "install/install.h"
 
 #include "base/base.h"
-#include "install/aside_internal.h"
-#include "install/edit_internal.h"
-#include "install/installed_internal.h"
+#include "install/install_internal.h"
 #include "tree/tree.h"
 
 #include <sys/file.h>
@@ -183,7 +181,7 @@ static int open_target(struct target *out, const struct install_change *change)
 
 /* ---- what is remembered of it ---- */
 
-static void recall(struct target *target, const struct install_record *record)
+static void recall_entry(struct target *target, const struct install_record *record)
 {
 	target->key = json_path(target->real);
 	target->entry = json_object_get(record->files, json_string_value(target->key));
@@ -289,7 +287,7 @@ static bool takes_lines(const struct target *target)
 
 static int decide_aside(struct target *target, const struct install_record *record)
 {
-	int err = aside_check(target->dirfd, target->name, target->change->hook,
+	int err = install_aside_check(target->dirfd, target->name, target->change->hook,
 			      target->change->text);
 
 	if (err)
@@ -307,7 +305,7 @@ static int decide_aside(struct target *target, const struct install_record *reco
 static bool is_off(const struct target *target, enum install_state state)
 {
 	return target->change->kind == INSTALL_HOOK && state == INSTALL_THERE &&
-	       !(target->mode & 0100) && edit_hook_runs_aside(target->change, &target->now);
+	       !(target->mode & 0100) && install_hook_runs_aside(target->change, &target->now);
 }
 
 static void decide_on(struct target *target)
@@ -508,7 +506,7 @@ static int write_target(struct target *target)
 	if (!err)
 		err = lock_dir(target);
 	if (!err && target->moves_aside)
-		err = aside_put(target->dirfd, target->name, target->change->hook,
+		err = install_aside_put(target->dirfd, target->name, target->change->hook,
 				target->change->text);
 	if (!err)
 		err = write_text(target);
@@ -523,13 +521,13 @@ static int write_target(struct target *target)
 static bool has_aside(const struct target *target)
 {
 	return target->change->kind == INSTALL_HOOK && target->dirfd >= 0 &&
-	       aside_exists(target->dirfd, target->change->hook);
+	       install_aside_exists(target->dirfd, target->change->hook);
 }
 
 static int remove_target(struct target *target)
 {
 	if (has_aside(target))
-		return aside_put_back(target->dirfd, target->name, target->change->hook);
+		return install_aside_put_back(target->dirfd, target->name, target->change->hook);
 	if (target->exists && unlinkat(target->dirfd, target->name, 0) < 0)
 		return ckpt_error_errno("unable to remove '%s'", target->real);
 	if (target->dirfd >= 0)
@@ -546,7 +544,7 @@ static int keep_edits(struct target *target, struct install_result *out)
 				target->mode, FS_DURABLE);
 
 	if (!err)
-		err = aside_put_back(target->dirfd, target->name, target->change->hook);
+		err = install_aside_put_back(target->dirfd, target->name, target->change->hook);
 	if (!err)
 		out->kept = xstrfmt("%s.edited", target->real);
 	free(name);
@@ -562,8 +560,8 @@ static int carry_out(struct target *target, struct install_result *out)
 		break;
 	case INSTALL_EDITED:
 		if (has_aside(target) && !target->moves_aside &&
-		    edit_hook_runs_aside(target->change, &target->now) &&
-		    !edit_hook_runs_aside(target->change, &target->then))
+		    install_hook_runs_aside(target->change, &target->now) &&
+		    !install_hook_runs_aside(target->change, &target->then))
 			return keep_edits(target, out);
 		return write_target(target);
 	case INSTALL_CREATED:
@@ -584,7 +582,7 @@ static int settle_aside(const struct target *target, struct install_result *out)
 	if (target->change->kind != INSTALL_HOOK || target->dirfd < 0 ||
 	    strcmp(target->name, target->change->hook))
 		return 0;
-	err = aside_settle(&kept, target->dirfd, target->change->hook);
+	err = install_aside_settle(&kept, target->dirfd, target->change->hook);
 	if (kept)
 		out->kept = xstrfmt("%.*s/%s", (int)(slash - target->real), target->real, kept);
 	free(kept);
@@ -609,7 +607,7 @@ static int decide_all(struct target *targets, struct install_result *out,
 		if (err)
 			break;
 		unlock_dir(&targets[i]);
-		recall(&targets[i], record);
+		recall_entry(&targets[i], record);
 		err = decide(&targets[i], &out[i], record);
 		out[i].outcome = targets[i].outcome;
 	}
@@ -690,7 +688,7 @@ bool install_is_by(const struct install_change *change)
 	bool is = false;
 
 	if (!installed_open(&record, false) && !open_target(&target, change)) {
-		recall(&target, &record);
+		recall_entry(&target, &record);
 		is = target.is_as_left && has_by(&target);
 	}
 	close_target(&target);

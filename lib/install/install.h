@@ -128,7 +128,7 @@ void install_insert(struct strbuf *text, const char *hook);
  *
  *   install installed  files, and the record of what was in them
  *   edit edit_json   kinds of changes; JSON that people wrote
- *   edit_config edit_hook aside  git's configuration and hooks, and what ours take the place of
+ *   edit_config install_hook  git's configuration; its hooks, and those that make room for ours
  */
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "install/installed_internal.h"
+#include "install/install_internal.h"
 
 #include "base/base.h"
-#include "install/edit_internal.h"
 
 #include <sys/file.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "keep/drop.h"
+#include "keep/retain.h"
 
 #include "base/base.h"
-#include "keep/stock_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keep/gc.h"
+#include "keep/reclaim.h"
 
 #include "base/base.h"
 #include "session/session.h"
@@ -151,7 +151,7 @@ static int lock_again(struct gc *gc)
 
 		if (err != CKPT_ELOCKED || clock_monotonic() >= deadline)
 			return err;
-		if (packing_must_yield(gc->store))
+		if (repack_must_yield(gc->store))
 			return ckpt_error_set(err, "another command was waiting for the store");
 		err = cancel_check();
 		if (err)
@@ -201,7 +201,7 @@ static int pack_tightly(struct gc *gc, struct gc_result *out, int *lock)
 		*lock = -1;
 		return fall_back(gc, out, "not enough disk space");
 	}
-	packing_forget(gc->store); /* left by a killed process */
+	repack_forget(gc->store); /* left by a killed process */
 	store_unlock(gc->store);
 	/* New objects are compared with the old ones, but not everything with everything again. */
 	rc = repack_tight(&gc->name, gc->store, &gc->list,
@@ -233,7 +233,7 @@ int gc_store(struct gc_result *out, struct session *session, bool show)
 	if (!err)
 		err = reclaim_run(&freed, session, RECLAIM_FREE);
 	if (!err)
-		err = packing_lock(&lock, gc.store);
+		err = repack_lock(&lock, gc.store);
 	if (!err)
 		err = pack_tightly(&gc, out, &lock);
 	if (lock >= 0) {

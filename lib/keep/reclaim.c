@@ -445,14 +445,14 @@ int reclaim_run(struct reclaim_result *out, struct session *session, enum reclai
 
 	memset(out, 0, sizeof(*out));
 	out->before = out->after = fs_disk_usage(session->store->dirfd, ".");
-	err = packing_lock(&lock, session->store);
+	err = repack_lock(&lock, session->store);
 	if (err == CKPT_ELOCKED) {
 		out->postponed = true;
 		return 0;
 	}
 	if (!err) {
 		/* Left by a killed process: whoever may ask needs the lock that we hold. */
-		packing_forget(session->store);
+		repack_forget(session->store);
 		repack_sweep(session->store);
 		scratch_sweep(session->store);
 		err = objects_reopen(session->store);

@@ -3,9 +3,7 @@
 
 #include "base/base.h"
 #include "keep/reclaim.h"
-#include "keep/retain_internal.h"
 #include "keep/stock_internal.h"
-#include "keep/tally_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -21,6 +19,18 @@ enum {
 	RESERVE = 16 * 1024, /* of the budget, for what is written afterwards: logs, marks, counts */
 	LOG_MAX = 4 << 20,   /* of the audit trail; some 15000 lines */
 	LOG_PART = 16,	     /* of the budget, so that it never displaces the checkpoints it is about */
+};
+
+/* What to remove by rules, and how. */
+struct job {
+	const char *action;
+	struct evict_rules rules;
+	struct tally *counts; /* gets what was there before, and when to look again; or NULL */
+	const struct strlist *keep;
+	uint64_t need;    /* bytes that must be free below max_size */
+	bool all_or_none; /* if that is not possible, none goes for it */
+	bool thorough;    /* free bytes in any case */
+	bool dry_run;
 };
 
 void retain_result_release(struct retain_result *result)
@@ -48,19 +58,99 @@ void retain_rules(struct evict_rules *out, const struct ckpt_settings *settings)
 	};
 }
 
-uint64_t retain_usage(struct session *session)
+static uint64_t usage(struct session *session)
 {
 	return fs_disk_usage(session->store->dirfd, ".");
 }
 
-uint64_t retain_bytes_over(struct session *session, uint64_t max_size, uint64_t need)
+static uint64_t bytes_over(struct session *session, uint64_t max_size, uint64_t need)
 {
 	uint64_t reserve = max_size / 64 < RESERVE ? max_size / 64 : RESERVE, sum;
 
 	if (!max_size)
 		return 0;
-	sum = retain_usage(session) + need + reserve;
+	sum = usage(session) + need + reserve;
 	return sum > max_size ? sum - max_size : 0;
+}
+
+/* --- what saves note --- */
+
+#define SECTION "retention"
+
+/* Seconds after which a save looks in any case: the settings, or the clock, may have changed. */
+enum { LOOK_AGAIN = 7200 };
+
+/*
+ * What saves note in the cache (store/cache.h) so that most of them need not look at all
+ * checkpoints, or for bytes to free. If it is lost, a save looks once more than needed.
+ */
+struct tally {
+	uint64_t evicted; /* since bytes were last freed */
+	uint64_t packs;	  /* that there were then */
+	uint64_t log;	  /* bytes of the audit trail when it was last trimmed */
+	/* As of the last save that looked at all; nothing was removed since, or all three are 0: */
+	uint64_t asked, automatic; /* checkpoints */
+	int64_t thin_at;	   /* when one of the automatic ones may be due */
+};
+
+static struct tally read_tally(struct store *store)
+{
+	struct cache_section section = cache_open(store, SECTION);
+	struct tally tally = { 0 };
+
+	if (section.len == sizeof(tally))
+		memcpy(&tally, section.data, sizeof(tally));
+	cache_close(&section);
+	return tally;
+}
+
+static void write_tally(struct store *store, const struct tally *tally)
+{
+	cache_set(store, SECTION, tally, sizeof(*tally));
+}
+
+/* Its last three members, of what there is. */
+static void count_stock(struct tally *out, const struct stock *stock)
+{
+	int64_t latest = stock->now + LOOK_AGAIN,
+		next = evict_next_thinning(stock->items, stock->nr, &stock->rules, stock->now);
+
+	out->asked = out->automatic = 0;
+	for (size_t i = 0; i < stock->nr; i++)
+		*(stock->items[i].automatic ? &out->automatic : &out->asked) += 1;
+	/* What is saved later is thinned out no earlier than keep_all from now. */
+	if (next > stock->now && next - stock->now > stock->rules.keep_all)
+		next = stock->now + stock->rules.keep_all + 1;
+	out->thin_at = next < latest ? next : latest;
+	/* Nothing is due until it is believed. */
+	if (stock->doubts_clock)
+		out->thin_at = clock_now() + LOOK_AGAIN;
+}
+
+/* Note the last three, NULL: they are not known; and that `evicted` more went. */
+static void note_counts(struct store *store, const struct tally *counts, size_t evicted)
+{
+	struct tally was = read_tally(store), tally = counts ? *counts : (struct tally){ 0 };
+
+	tally.evicted = was.evicted + evicted;
+	tally.packs = was.packs;
+	tally.log = was.log;
+	if (memcmp(&tally, &was, sizeof(was)) != 0)
+		write_tally(store, &tally);
+}
+
+/*
+ * Whether a rule may want one of `nr` checkpoints to go. Those that were not there when the tally
+ * was written may be of either kind.
+ */
+static bool may_be_due(const struct tally *tally, const struct evict_rules *rules, size_t nr)
+{
+	uint64_t known = tally->asked + tally->automatic, fresh = nr > known ? nr - known : 0;
+	int64_t now = clock_now();
+
+	return rules->max_age || (rules->max_count && tally->asked + fresh > rules->max_count) ||
+	       (rules->max_automatic && tally->automatic + fresh > rules->max_automatic) ||
+	       (rules->thin.nr && (now >= tally->thin_at || tally->thin_at - now > LOOK_AGAIN));
 }
 
 /* --- removing --- */
@@ -116,7 +206,8 @@ static int say(struct store *store, const char *action, const struct retain_vict
 			 *record->state_hash ? record->state_hash : NULL);
 }
 
-void retain_set_latest(struct store *store)
+/* Let the ref "latest" be the newest checkpoint again. */
+static void set_latest(struct store *store)
 {
 	struct ref_list refs;
 
@@ -135,6 +226,17 @@ static bool leaves_latest(struct store *store, const struct retain_result *resul
 	for (size_t i = from; i < result->nr && leaves; i++)
 		leaves = !oid_equal(&result->items[i].record.commit, &latest);
 	return leaves;
+}
+
+/* Remove one that was fetched, and say so in the audit trail. */
+static int let_fetched_go(struct store *store, const char *action, const struct fetched_item *item)
+{
+	char *what = xstrfmt("%s/%s", item->machine, item->ref.id);
+
+	/* No id, as when they were fetched: the trail is about those of this store. */
+	(void)audit_add(store, action, NULL, &item->ref.commit, what, NULL);
+	free(what);
+	return fetched_remove(store, item);
 }
 
 /*
@@ -163,7 +265,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 		memcpy(item.ref.id, record->id, sizeof(item.ref.id));
 		/* Of that id there may be one of this store, too, which stays. */
 		if (record->machine) {
-			err = retain_fetched_let_go(store, action, &item);
+			err = let_fetched_go(store, action, &item);
 			continue;
 		}
 		err = refs_delete(store, record->id);
@@ -175,7 +277,7 @@ static int let_all_go(struct store *store, const char *action, const struct reta
 	}
 	free(unsaid);
 	if (!leaves_latest(store, result, from))
-		retain_set_latest(store);
+		set_latest(store);
 	/* Rebuilt by whoever finds that it disagrees. */
 	strlist_sort_unique(&ids);
 	(void)manifest_remove(store, &ids);
@@ -192,32 +294,32 @@ static int reclaim(struct reclaim_result *out, struct session *session, enum rec
 
 	if (err)
 		return err;
-	tally_read(&tally, session->store);
+	tally = read_tally(session->store);
 	/* Merging frees nothing. */
 	if (effort != RECLAIM_MERGE)
 		tally.evicted = 0;
 	tally.packs = packs_count(session->store->packs);
-	tally_write(session->store, &tally);
+	write_tally(session->store, &tally);
 	return 0;
 }
 
 int retain_let_go(struct retain_result *result, struct session *session, const char *action)
 {
-	uint64_t before = retain_usage(session), after;
+	uint64_t before = usage(session), after;
 	struct reclaim_result reclaimed;
 	int err = let_all_go(session->store, action, result, 0);
 
 	/* They are gone; the bytes that remain are for gc. */
 	if (!err && reclaim(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
 		err = CKPT_ECANCELLED;
-	tally_forget_counts(session->store);
-	after = retain_usage(session);
+	note_counts(session->store, NULL, 0);
+	after = usage(session);
 	result->freed = before > after ? before - after : 0;
 	return err;
 }
 
 /* `nr` is the approximate number of checkpoints. */
-void retain_reclaim_sometimes(struct session *session, size_t nr)
+static void reclaim_sometimes(struct session *session, size_t nr)
 {
 	bool large = nr / EVICTED_PART > EVICTED_MAX, many_packs;
 	uint64_t evicted_max = large ? nr / EVICTED_PART : EVICTED_MAX,
@@ -225,7 +327,7 @@ void retain_reclaim_sometimes(struct session *session, size_t nr)
 	struct reclaim_result result;
 	struct tally tally;
 
-	tally_read(&tally, session->store);
+	tally = read_tally(session->store);
 	many_packs = present > RECLAIM_PACKS_MAX && present >= tally.packs + EVICTED_MAX;
 	if (tally.evicted >= evicted_max || (many_packs && tally.evicted && !large))
 		(void)reclaim(&result, session, RECLAIM_QUICK);
@@ -236,7 +338,7 @@ void retain_reclaim_sometimes(struct session *session, size_t nr)
 /* --- rules --- */
 
 /* Add to the plan what the budget requires. False if that is not possible. */
-static bool plan_bytes(struct stock *stock, const struct retain_job *job, uint64_t over, bool first)
+static bool plan_bytes(struct stock *stock, const struct job *job, uint64_t over, bool first)
 {
 	uint64_t garbage = first ? stock->garbage : 0;
 
@@ -267,7 +369,7 @@ struct round {
 
 /* Read the current state and choose from it; 1 if it turned out to be wrong. */
 static int plan_round(struct retain_result *out, struct round *round, struct session *session,
-		      const struct retain_job *job)
+		      const struct job *job)
 {
 	struct evict_rules only_size = { .max_size = job->rules.max_size };
 	struct stock *stock = &round->stock;
@@ -275,10 +377,10 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 			     NULL);
 
 	if (!err && job->counts && round->first)
-		tally_count(job->counts, stock);
+		count_stock(job->counts, stock);
 	if (!err && !job->dry_run && brief_worth(&stock->briefs)) {
 		brief_keep(&stock->briefs, session->store);
-		round->over = retain_bytes_over(session, job->rules.max_size, job->need);
+		round->over = bytes_over(session, job->rules.max_size, job->need);
 	}
 	if (!err && (round->over || job->dry_run))
 		err = stock_weigh(stock);
@@ -291,7 +393,7 @@ static int plan_round(struct retain_result *out, struct round *round, struct ses
 
 /* The same and, if the briefs are wrong, once more without them. */
 static int plan_surely(struct retain_result *out, struct round *round, struct session *session,
-		       const struct retain_job *job)
+		       const struct job *job)
 {
 	size_t from = out->nr;
 	int err = plan_round(out, round, session, job);
@@ -313,21 +415,21 @@ static int plan_surely(struct retain_result *out, struct round *round, struct se
  * worth copying, so the limit may still be exceeded afterwards.
  */
 static int one_round(struct retain_result *out, struct session *session,
-		     const struct retain_job *job, bool first)
+		     const struct job *job, bool first)
 {
 	struct round round = { .first = first };
 	struct reclaim_result reclaimed = { 0 };
 	size_t from = out->nr;
 	int err;
 
-	round.over = retain_bytes_over(session, job->rules.max_size, job->need);
+	round.over = bytes_over(session, job->rules.max_size, job->need);
 	if (!first && !round.over)
 		return 0;
 	if (round.over && !job->dry_run) {
-		err = packing_make_way(session->store);
+		err = repack_make_way(session->store);
 		if (err)
 			return err;
-		round.over = retain_bytes_over(session, job->rules.max_size, job->need);
+		round.over = bytes_over(session, job->rules.max_size, job->need);
 	}
 	err = plan_surely(out, &round, session, job);
 	if (!err && !job->dry_run && out->nr > from)
@@ -343,26 +445,28 @@ static int one_round(struct retain_result *out, struct session *session,
 	return err;
 }
 
-void retain_trim_log(struct session *session)
+/* Shorten the audit trail if it is too long for the budget. */
+static void trim_log(struct session *session)
 {
 	uint64_t part = session->settings.max_size / LOG_PART, before;
 	struct tally tally;
 
-	tally_read(&tally, session->store);
+	tally = read_tally(session->store);
 	before = tally.log;
 	(void)audit_trim(&tally.log, session->store, part && part < LOG_MAX ? part : LOG_MAX);
 	if (tally.log != before)
-		tally_write(session->store, &tally);
+		write_tally(session->store, &tally);
 }
 
-int retain_apply(struct retain_result *out, struct session *session, const struct retain_job *job)
+/* Remove what the rules of the job want, in rounds, until they are met or nothing more helps. */
+static int apply_rules(struct retain_result *out, struct session *session, const struct job *job)
 {
-	uint64_t before = retain_usage(session), after;
+	uint64_t before = usage(session), after;
 	bool first = true;
 	int err;
 
 	if (!job->dry_run)
-		retain_trim_log(session);
+		trim_log(session);
 	do {
 		err = one_round(out, session, job, first);
 		first = false;
@@ -370,10 +474,10 @@ int retain_apply(struct retain_result *out, struct session *session, const struc
 	if (job->dry_run)
 		return err;
 	if (out->nr && !job->counts)
-		tally_forget_counts(session->store);
-	after = retain_usage(session);
+		note_counts(session->store, NULL, 0);
+	after = usage(session);
 	out->freed = before > after ? before - after : 0;
-	out->excess = retain_bytes_over(session, job->rules.max_size, job->need);
+	out->excess = bytes_over(session, job->rules.max_size, job->need);
 	return err;
 }
 
@@ -389,6 +493,9 @@ int retain_begin(struct session *session)
 	err = refs_list(&refs, session->store);
 	if (!err) {
 		err = lost_note(session->store, &refs);
+		/* As a killed process left it; readers change nothing. */
+		if (!err && !manifest_agrees(session->store, &refs))
+			(void)manifest_rebuild(session->store);
 		refs_release(&refs);
 	}
 	return err;
@@ -397,7 +504,7 @@ int retain_begin(struct session *session)
 int retain_prune(struct retain_result *out, struct session *session,
 		 const struct evict_rules *rules, bool dry_run)
 {
-	struct retain_job job = { .action = "prune",
+	struct job job = { .action = "prune",
 				  .rules = *rules,
 				  .thorough = true,
 				  .dry_run = dry_run };
@@ -405,7 +512,168 @@ int retain_prune(struct retain_result *out, struct session *session,
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = retain_apply(out, session, &job);
+		err = apply_rules(out, session, &job);
 	store_unlock(session->store);
 	return err;
+}
+
+/* --- for a save --- */
+
+bool retain_drop_fetched(struct session *session)
+{
+	const struct keepers *keepers;
+	struct reclaim_result result;
+	struct fetched_list list = { 0 };
+	bool dropped = false;
+
+	/* An interrupted restore may lead to one, and another process may be copying one. */
+	if (!reclaim_sweep_keepers(session) && !keepers_read(&keepers, session->store))
+		(void)fetched_list(&list, session->store);
+	for (size_t i = 0; i < list.nr; i++)
+		if (!keepers_need(keepers, &list.items[i].ref))
+			dropped |= !let_fetched_go(session->store, "evict", &list.items[i]);
+	fetched_release(&list);
+	if (dropped)
+		(void)reclaim_run(&result, session, RECLAIM_THOROUGH);
+	return dropped;
+}
+
+bool retain_lacks_room(struct session *session, uint64_t need)
+{
+	return bytes_over(session, session->settings.max_size, need) > 0;
+}
+
+int retain_too_large(struct session *session, bool damaged)
+{
+	char budget[UNITS_SIZE];
+
+	if (damaged)
+		return ckpt_error_set(CKPT_ERROR,
+				      "the store is full (maxSize %s), and nothing can be freed while "
+				      "something in it is damaged; see 'git checkpoint doctor'",
+				      units_format_size(budget, session->settings.max_size));
+	return ckpt_error_set(CKPT_ERROR,
+			      "the checkpoint does not fit into maxSize (%s), whatever is evicted; raise "
+			      "maxSize, exclude large files, or unpin or drop checkpoints ('drop --force' takes "
+			      "those that undo leads to)",
+			      units_format_size(budget, session->settings.max_size));
+}
+
+int retain_make_room(struct retain_room *out, struct session *session, const struct strlist *keep,
+		     uint64_t need)
+{
+	struct job job = { .action = "evict",
+				  .rules = { .max_size = session->settings.max_size },
+				  .keep = keep,
+				  .need = need,
+				  .all_or_none = true };
+	uint64_t max_size = job.rules.max_size, stays, in_use, spare;
+	struct retain_result result = { 0 };
+	struct stock stock = { 0 };
+	bool dropped = retain_lacks_room(session, need) && retain_drop_fetched(session);
+	int err = apply_rules(&result, session, &job);
+
+	memset(out, 0, sizeof(*out));
+	out->evicted = dropped || result.nr > 0 || result.freed > 0;
+	if (err || !result.excess)
+		goto out;
+	err = stock_open(&stock, session, &job.rules, keep, NULL);
+	if (!err)
+		err = stock_weigh(&stock);
+	if (err)
+		goto out;
+	in_use = usage(session);
+	out->damaged = !stock.known;
+	spare = stock.known ? stock_spare(&stock) + stock.newest : 0;
+	stays = in_use > spare ? in_use - spare : 0;
+	if (stays >= max_size)
+		err = retain_too_large(session, !stock.known);
+	else
+		out->limit = max_size - stays;
+out:
+	stock_release(&stock);
+	retain_result_release(&result);
+	return err;
+}
+
+int retain_check_fits(struct session *session, const struct strlist *keep,
+		      const struct ckpt_record *fresh, uint64_t need)
+{
+	struct evict_rules rules = { .max_size = session->settings.max_size };
+	uint64_t over = bytes_over(session, rules.max_size, need);
+	struct stock stock;
+	int err;
+
+	if (!over)
+		return 0;
+	err = objects_reopen(session->store);
+	if (err)
+		return err;
+	/* Where it will point in a moment; otherwise it would keep the old one alive. */
+	refs_set_latest(session->store, &fresh->commit);
+	err = stock_open(&stock, session, &rules, keep, fresh);
+	if (!err)
+		err = stock_weigh(&stock);
+	if (!err && (!stock.known || stock_spare(&stock) < over))
+		err = retain_too_large(session, !stock.known);
+	if (err) {
+		char *kept = ckpt_error_keep();
+
+		set_latest(session->store);
+		ckpt_error_put_back(err, kept);
+	}
+	stock_release(&stock);
+	return err;
+}
+
+static char *first_asked_for(const struct retain_result *gone)
+{
+	for (size_t i = 0; i < gone->nr; i++)
+		if (!gone->items[i].record.automatic)
+			return xstrfmt("%s (%s)", gone->items[i].record.id, gone->items[i].why);
+	return NULL;
+}
+
+void retain_after_save(char **evicted, struct session *session, const struct ref_list *before,
+		       const struct strlist *keep)
+{
+	struct tally tally, counts = { 0 };
+	struct job job = {
+		.action = "evict", .counts = &counts, .keep = keep, .all_or_none = true
+	};
+	struct retain_result result = { 0 };
+	size_t nr = before->nr + 1;
+
+	retain_rules(&job.rules, &session->settings);
+	job.rules.after_save = true;
+	trim_log(session);
+	refs_pack(session->store, before->loose + 1);
+	if (retain_lacks_room(session, 0))
+		(void)retain_drop_fetched(session);
+	tally = read_tally(session->store);
+	/* Most saves end here, having read no checkpoint. */
+	if (may_be_due(&tally, &job.rules, nr) || retain_lacks_room(session, 0)) {
+		int err = apply_rules(&result, session, &job);
+
+		for (size_t i = 0; i < result.nr; i++)
+			*(result.items[i].record.automatic ? &counts.automatic : &counts.asked) -=
+				1;
+		note_counts(session->store, err ? NULL : &counts, result.nr);
+	}
+	reclaim_sometimes(session, nr);
+	*evicted = first_asked_for(&result);
+	retain_result_release(&result);
+}
+
+void retain_hold_budget(struct session *session, const struct strlist *keep)
+{
+	struct job job = { .action = "evict",
+				  .rules = { .max_size = session->settings.max_size },
+				  .keep = keep,
+				  .all_or_none = true };
+	struct retain_result result = { 0 };
+
+	if (retain_lacks_room(session, 0))
+		(void)apply_rules(&result, session, &job);
+	retain_result_release(&result);
 }

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/staged_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -12,7 +11,7 @@
 /* A larger patch is of no use. */
 #define CONTENT_MAX (64ULL << 20)
 
-static struct compare_side stored_side(struct snapshot *snapshot)
+struct compare_side diff_side(struct snapshot *snapshot)
 {
 	static const struct modes usual = { .file = 0644, .exec = 0755, .dir = 0755 };
 
@@ -33,12 +32,12 @@ static bool is_entered(const char *dir, void *payload)
 	return pathspec_enters(payload, dir);
 }
 
-static int compare_only(struct diff *out, const struct compare_side *before,
-			const struct compare_side *after, const struct pathspec *only)
+int diff_compare(struct compare_list *out, const struct compare_side *before,
+		 const struct compare_side *after, const struct pathspec *only)
 {
 	const struct compare_limit limit = { is_meant, is_entered, (void *)only };
 
-	return compare_run_within(&out->changes, before, after,
+	return compare_run_within(out, before, after,
 				  only && !pathspec_is_empty(only) ? &limit : NULL);
 }
 
@@ -55,9 +54,9 @@ int diff_checkpoints(struct diff *out, struct session *session, const struct ckp
 	if (!err)
 		err = snapshot_open(&out->new, session->store, new);
 	if (!err) {
-		before = stored_side(out->old);
-		after = stored_side(out->new);
-		err = compare_only(out, &before, &after, only);
+		before = diff_side(out->old);
+		after = diff_side(out->new);
+		err = diff_compare(&out->changes, &before, &after, only);
 	}
 	if (err)
 		diff_release(out);
@@ -65,33 +64,6 @@ int diff_checkpoints(struct diff *out, struct session *session, const struct ckp
 }
 
 /* --- files that the checkpoint has and the rules now leave out --- */
-
-static int read_worktree(struct strbuf *out, struct stat *st, int rootfd, const char *path)
-{
-	const char *name;
-	int dirfd = beneath_open_parent(rootfd, path, &name), err = 0;
-
-	if (dirfd < 0)
-		return ckpt_error_errno("unable to open '%s'", path);
-	if (fstatat(dirfd, name, st, AT_SYMLINK_NOFOLLOW) < 0) {
-		err = ckpt_error_errno("unable to look at '%s'", path);
-	} else if (S_ISLNK(st->st_mode)) {
-		ssize_t n;
-
-		strbuf_grow(out, 65536);
-		n = readlinkat(dirfd, name, out->buf, 65535);
-		if (n < 0)
-			err = ckpt_error_errno("unable to read the link '%s'", path);
-		else
-			strbuf_setlen(out, (size_t)n);
-	} else if (!S_ISREG(st->st_mode)) {
-		err = ckpt_error_set(CKPT_ENOTFOUND, "'%s' is no longer a file", path);
-	} else if ((uint64_t)st->st_size <= CONTENT_MAX) {
-		err = fs_read_file(out, dirfd, name);
-	}
-	close(dirfd);
-	return err;
-}
 
 /*
  * A file that is listed as deleted but exists: it was captured, and is now
@@ -103,7 +75,7 @@ static bool settle_present(struct change *change, int rootfd)
 	struct stat st;
 	bool differs = true;
 
-	if (!read_worktree(&content, &st, rootfd, change->path)) {
+	if (!beneath_read(&content, &st, rootfd, change->path, CONTENT_MAX)) {
 		struct digest *sha1 = hash_new(HASH_SHA1);
 		bool link = S_ISLNK(st.st_mode);
 
@@ -157,7 +129,6 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 		.no_limit = true,
 		.progress = progress,
 	};
-	struct strbuf modes = STRBUF_INIT;
 	struct ref_list refs = { 0 };
 	int err = refs_list(&refs, out->session->store);
 
@@ -165,22 +136,19 @@ static int scan_worktree(struct diff *out, const struct ckpt_record *old, progre
 		err = worktree_state_scan(&out->current, out->session, &refs, &opts);
 	if (!err)
 		err = worktree_state_read(&out->current, NULL);
-	if (!err) {
-		modes_encode(&modes, out->current.scan->root);
-		err = modes_parse(&out->modes, modes.buf, modes.len);
-	}
+	if (!err)
+		err = modes_of_tree(&out->modes, out->current.scan->root);
 	out->include_ignored = old->include_ignored;
 	out->include_sensitive = old->include_sensitive;
-	strbuf_release(&modes);
 	refs_release(&refs);
 	return err;
 }
 
 static int compare_worktree(struct diff *out, const struct pathspec *only)
 {
-	struct compare_side before = stored_side(out->old);
+	struct compare_side before = diff_side(out->old);
 	struct compare_side after = { .root = out->current.scan->root, .modes = &out->modes };
-	int err = compare_only(out, &before, &after, only);
+	int err = diff_compare(&out->changes, &before, &after, only);
 
 	if (!err)
 		compare_list_filter(&out->changes, settle_deleted, &out->current.scan->rootfd);
@@ -310,7 +278,8 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 	if (diff->staged)
 		return staged_content(out, diff, change, side);
 	if (side == DIFF_NEW && !diff->new && !diff->stored) {
-		err = read_worktree(out, &st, diff->current.scan->rootfd, change->path);
+		err = beneath_read(out, &st, diff->current.scan->rootfd, change->path,
+				   CONTENT_MAX);
 		/* It existed and may be removed at any time: then it has no contents now. */
 		if (err && is_gone(diff->current.scan->rootfd, change->path)) {
 			strbuf_reset(out);

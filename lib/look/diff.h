@@ -3,6 +3,7 @@
 #define CKPT_LOOK_DIFF_H
 
 #include "base/base.h"
+#include "git/git.h"
 #include "record/record.h"
 #include "save/save.h"
 
@@ -21,7 +22,7 @@ struct diff {
 	struct modes modes;         /**< of the worktree */
 	struct compare_list changes;
 	bool stored;	       /**< all contents are in the store, although there is no `new` */
-	struct staged *staged; /**< of indexes, not of files; see staged.h */
+	struct staged *staged; /**< of indexes, not of files */
 };
 
 /** Between two checkpoints; `old` may be NULL for an empty one. `only` (NULL: all) limits it. */
@@ -64,5 +65,56 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 		 const struct change *change, enum diff_side side);
 
 void diff_release(struct diff *diff);
+
+/** One side of a comparison: a checkpoint, or nothing if `snapshot` is NULL. */
+struct compare_side diff_side(struct snapshot *snapshot);
+
+/** compare_run_within() what `only` (NULL or empty: all) matches. */
+int diff_compare(struct compare_list *out, const struct compare_side *before,
+		 const struct compare_side *after, const struct pathspec *only);
+
+/* --- staged.c --- */
+
+/**
+ * What was staged when a checkpoint was taken, as a difference. Its
+ * contents come from the store, and from the project's repository where they are
+ * those of a commit.
+ *
+ * Without `only`, all paths. Paths that were unmerged have no contents of their
+ * own: they are not among the changes, see staged_unmerged(). CKPT_ENOTFOUND if
+ * the checkpoint has no state of the repository. Call diff_release() after
+ * success.
+ */
+
+/** The index of a checkpoint against the tree of its HEAD. */
+int staged_of(struct diff *out, struct session *session, const struct ckpt_record *record,
+	      const struct pathspec *only);
+
+/** The index of a checkpoint against that of another; `new` NULL: against the index now. */
+int staged_between(struct diff *out, struct session *session, const struct ckpt_record *old,
+		   const struct ckpt_record *new, const struct pathspec *only);
+
+/** Paths that are unmerged on one of the sides, sorted. */
+const struct strlist *staged_unmerged(const struct diff *diff);
+
+/** As diff_content() and diff_release(), for a difference that was made here. */
+int staged_content(struct strbuf *out, struct diff *diff, const struct change *change,
+		   enum diff_side side);
+void staged_free(struct staged *staged);
+
+/* --- renames.c --- */
+
+enum {
+	RENAMES_SCORE_MAX = 60000, /**< of similarity: the same contents */
+	RENAMES_SCORE_USUAL = RENAMES_SCORE_MAX / 2,
+};
+
+/**
+ * Find added files that are deleted ones under another name, as `git diff -M` does, and make one
+ * change, CHANGE_RENAMED, of both. They must have at least the score `least`. If there are too
+ * many to compare, only files with the same contents or the same name are found, and
+ * `too_many_out` is set.
+ */
+int renames_find(struct diff *diff, unsigned least, bool *too_many_out);
 
 #endif

@@ -1,17 +1,366 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In three steps: which contents files have in which checkpoints (versions.c), which lines of
- * each content match (grep_blob.c), and from both, for each line of a file, the checkpoints that
- * have it.
+ * In three steps: which contents files have in which checkpoints, which lines of each content
+ * match, and from both, for each line of a file, the checkpoints that have it.
  */
 #include "look/grep.h"
 
 #include "base/base.h"
-#include "look/grep_internal.h"
-#include "look/versions_internal.h"
+#include "git/git.h"
+#include "look/diff.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
+
+/* --- contents of files --- */
+
+/*
+ * Which contents files have in some checkpoints, and in which of them, from trees alone:
+ * checkpoints of the same scope are compared one after the other.
+ */
+struct version {
+	size_t path;   /* its number in `paths` */
+	size_t blob;   /* its number in `blobs` */
+	size_t oldest, newest; /* indexes of records; there may be others in between */
+	size_t count;	       /* how many have it */
+};
+
+struct versions {
+	struct intern paths, blobs; /* the latter are object names */
+	struct version *items;
+	size_t nr, alloc;
+	struct strlist damaged; /* a sentence about each checkpoint that cannot be read */
+	bool *bad;		/* for each record: it is one of them, or has no files */
+};
+
+/* A walk through the checkpoints of one scope. */
+struct chain {
+	struct versions *out;
+	struct store *store;
+	const struct ckpt_records *records;
+	const struct pathspec *only;
+	struct snapshot *before; /* of the last one; NULL: there was none */
+	size_t last;		 /* its index */
+	size_t passed;		 /* how many there were */
+	/* By the number of a path: 1 + the index of its version that goes on, and since when. */
+	struct open {
+		size_t version, since;
+	} *open;
+	size_t open_nr, open_alloc;
+};
+
+static void release_versions(struct versions *versions)
+{
+	intern_release(&versions->paths);
+	intern_release(&versions->blobs);
+	free(versions->items);
+	free(versions->bad);
+	strlist_release(&versions->damaged);
+	memset(versions, 0, sizeof(*versions));
+}
+
+static struct open *open_of(struct chain *chain, const char *path, size_t *number_out)
+{
+	size_t number = intern_add(&chain->out->paths, path, strlen(path));
+
+	while (chain->open_nr <= number) {
+		ALLOC_GROW(chain->open, chain->open_nr + 1, chain->open_alloc);
+		chain->open[chain->open_nr++] = (struct open){ 0 };
+	}
+	*number_out = number;
+	return &chain->open[number];
+}
+
+/* It is not in the checkpoint that follows `chain->last`. */
+static void close_version(struct chain *chain, struct open *open)
+{
+	struct version *version;
+
+	if (!open->version)
+		return;
+	version = &chain->out->items[open->version - 1];
+	version->newest = chain->last;
+	version->count = chain->passed - open->since;
+	open->version = 0;
+}
+
+static void open_version(struct chain *chain, struct open *open, size_t path,
+			 const struct oid *oid, size_t at)
+{
+	struct versions *out = chain->out;
+
+	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+	out->items[out->nr++] = (struct version){
+		.path = path,
+		.blob = intern_add(&out->blobs, (const char *)oid->id, OID_SIZE),
+		.oldest = at,
+	};
+	*open = (struct open){ out->nr, chain->passed };
+}
+
+static void apply_changes(struct chain *chain, const struct compare_list *changes, size_t at)
+{
+	for (size_t i = 0; i < changes->nr; i++) {
+		const struct change *change = &changes->items[i];
+		bool was = S_ISREG(change->old_mode), is = S_ISREG(change->new_mode);
+		struct open *open;
+		size_t path;
+
+		if (was && is && oid_equal(&change->old_oid, &change->new_oid))
+			continue; /* only another mode */
+		if (!was && !is)
+			continue;
+		open = open_of(chain, change->path, &path);
+		close_version(chain, open);
+		if (is)
+			open_version(chain, open, path, &change->new_oid, at);
+	}
+}
+
+/* The next checkpoint. A damaged one is as if it were not there. */
+static int follow_next(struct chain *chain, size_t at)
+{
+	struct compare_list changes = { 0 };
+	struct compare_side before = diff_side(chain->before), after;
+	struct snapshot *snapshot = NULL;
+	int err = snapshot_open(&snapshot, chain->store, &chain->records->items[at]);
+
+	if (!err) {
+		after = diff_side(snapshot);
+		/* Modes do not matter here: any will do that are the same on both sides. */
+		before.modes = after.modes;
+		err = diff_compare(&changes, &before, &after, chain->only);
+	}
+	if (!err) {
+		apply_changes(chain, &changes, at);
+		snapshot_free(chain->before);
+		chain->before = snapshot;
+		chain->last = at;
+		chain->passed++;
+	} else {
+		chain->out->bad[at] = true;
+		snapshot_free(snapshot);
+	}
+	compare_list_release(&changes);
+	if (err == CKPT_ECORRUPT)
+		strlist_add(&chain->out->damaged, ckpt_error_last());
+	return err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND ? 0 : err;
+}
+
+/* All that have the scope of `first`, from that on. */
+static int follow_scope(struct versions *out, struct store *store,
+			const struct ckpt_records *records, const struct pathspec *only,
+			size_t first, bool *done)
+{
+	struct chain chain = { .out = out, .store = store, .records = records, .only = only };
+	const struct strlist *scope = &records->items[first].scope;
+	int err = 0;
+
+	for (size_t i = first; i < records->nr && !err; i++) {
+		if (done[i] || !strlist_equal(&records->items[i].scope, scope))
+			continue;
+		done[i] = true;
+		err = cancel_check();
+		if (!err)
+			err = follow_next(&chain, i);
+	}
+	for (size_t i = 0; i < chain.open_nr; i++)
+		close_version(&chain, &chain.open[i]);
+	snapshot_free(chain.before);
+	free(chain.open);
+	return err;
+}
+
+/* Of regular files among `only` (NULL: all), in all of `records`, in the order of saving. */
+static int collect_versions(struct versions *out, struct store *store,
+			    const struct ckpt_records *records, const struct pathspec *only)
+{
+	bool *done = xcalloc(records->nr + 1, sizeof(*done));
+	int err = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->bad = xcalloc(records->nr + 1, sizeof(*out->bad));
+	for (size_t i = 0; i < records->nr; i++)
+		done[i] = out->bad[i] = records->items[i].state_only;
+	for (size_t i = 0; i < records->nr && !err; i++)
+		if (!done[i])
+			err = follow_scope(out, store, records, only, i, done);
+	free(done);
+	if (err)
+		release_versions(out);
+	return err;
+}
+
+/* --- one content --- */
+
+struct grep_blob_line {
+	size_t number;	   /* from 1 on */
+	size_t start, len; /* in `held` */
+	size_t text;	   /* for callers */
+};
+
+/* What matches in one content. All zero is nothing. */
+struct grep_blob {
+	bool matches;
+	bool binary; /* it is not text; then there are no lines */
+	bool unread; /* for callers */
+	struct grep_blob_line *lines;
+	size_t nr, alloc;
+	struct strbuf held; /* the bytes of the lines; all zero if there are none */
+};
+
+enum {
+	BINARY_LOOK = 8000,   /* bytes at the start: a NUL among them means binary, as in git */
+	WHOLE_MAX = 16 << 20, /* larger ones are not held in memory */
+	CUT_OVERLAP = 4096,   /* what matches across a cut is found if it is no longer */
+};
+
+struct reader {
+	struct grep_blob *out;
+	struct patterns *patterns;
+	bool files_only;
+	bool begun;
+	bool enough; /* the rest is only read to check its name */
+	size_t lines;	     /* that were searched */
+	struct strbuf rest; /* of large ones: an unfinished line */
+};
+
+static void release_blob(struct grep_blob *blob)
+{
+	free(blob->lines);
+	if (blob->nr && blob->held.buf)
+		strbuf_release(&blob->held);
+	memset(blob, 0, sizeof(*blob));
+}
+
+
+static size_t count_lines(const char *text, size_t len)
+{
+	const char *end = text + len, *p = text;
+	size_t nr = 0;
+
+	while (p < end && (p = memchr(p, '\n', (size_t)(end - p)))) {
+		nr++;
+		p++;
+	}
+	return nr;
+}
+
+static void add_line(struct grep_blob *out, size_t number, const char *text, size_t len)
+{
+	if (!out->nr)
+		strbuf_init(&out->held);
+	ALLOC_GROW(out->lines, out->nr + 1, out->alloc);
+	out->lines[out->nr++] = (struct grep_blob_line){ number, out->held.len, len, 0 };
+	strbuf_add(&out->held, text, len);
+}
+
+/* Whole lines; the last one may lack its newline. */
+static int search_lines(struct reader *reader, const char *text, size_t len)
+{
+	size_t at = 0, end = 0, counted = 0;
+	int found;
+
+	if (reader->enough)
+		return 0;
+	while ((found = patterns_next_line(&at, &end, reader->patterns, text, len)) > 0) {
+		reader->out->matches = true;
+		reader->enough = reader->files_only || reader->out->binary;
+		if (reader->enough)
+			return 0;
+		reader->lines += count_lines(text + counted, at - counted);
+		counted = at;
+		add_line(reader->out, reader->lines + 1, text + at, end - at);
+		at = end + 1;
+	}
+	reader->lines += count_lines(text + counted, len - counted);
+	return found;
+}
+
+static void begin_blob(struct reader *reader, const char *text, size_t len)
+{
+	reader->begun = true;
+	reader->out->binary = memchr(text, '\0', len < BINARY_LOOK ? len : BINARY_LOOK);
+}
+
+/*
+ * How much of what is held can be searched; what came before `from` has no newline. A binary file
+ * may be one line of any length, a disk image of zeros for example, so there it is cut somewhere.
+ */
+static size_t find_end(const struct reader *reader, size_t from)
+{
+	const struct strbuf *rest = &reader->rest;
+	const char *newline = memrchr(rest->buf + from, '\n', rest->len - from);
+
+	if (newline)
+		return (size_t)(newline + 1 - rest->buf);
+	return reader->out->binary && rest->len > WHOLE_MAX ? rest->len : 0;
+}
+
+/* A piece of a large one. */
+static int take_piece(const void *data, size_t len, void *payload)
+{
+	struct reader *reader = payload;
+	struct strbuf *rest = &reader->rest;
+	size_t from = reader->begun ? rest->len : 0, whole;
+	int err;
+
+	if (reader->enough)
+		return 0;
+	strbuf_add(rest, data, len);
+	if (!reader->begun && rest->len < BINARY_LOOK)
+		return 0;
+	if (!reader->begun)
+		begin_blob(reader, rest->buf, rest->len);
+	whole = find_end(reader, from);
+	if (!whole)
+		return 0;
+	err = search_lines(reader, rest->buf, whole);
+	if (rest->buf[whole - 1] != '\n')
+		whole -= CUT_OVERLAP;
+	strbuf_splice(rest, 0, whole, "", 0);
+	return err;
+}
+
+static int search_large(struct reader *reader, struct store *store, const struct oid *oid)
+{
+	int err;
+
+	strbuf_init(&reader->rest);
+	err = objects_stream(store, oid, take_piece, reader);
+	if (!err && !reader->begun)
+		begin_blob(reader, reader->rest.buf, reader->rest.len);
+	if (!err)
+		err = search_lines(reader, reader->rest.buf, reader->rest.len);
+	strbuf_release(&reader->rest);
+	return err;
+}
+
+/*
+ * A content of any size; with `files_only` only until something is found. Safe from any thread that
+ * has its own patterns.
+ */
+static int search_blob(struct grep_blob *out, struct store *store, const struct oid *oid,
+		       struct patterns *patterns, bool files_only)
+{
+	struct reader reader = { .out = out, .patterns = patterns, .files_only = files_only };
+	struct strbuf whole = STRBUF_INIT;
+	uint64_t size;
+	int err = objects_size(&size, store, oid);
+
+	if (!err && size > WHOLE_MAX)
+		err = search_large(&reader, store, oid);
+	else if (!err)
+		err = objects_read(&whole, store, oid, OBJECT_BLOB);
+	if (!err && size <= WHOLE_MAX) {
+		begin_blob(&reader, whole.buf, whole.len);
+		err = search_lines(&reader, whole.buf, whole.len);
+	}
+	strbuf_release(&whole);
+	if (err)
+		release_blob(out);
+	return err;
+}
 
 void grep_release(struct grep_result *result)
 {
@@ -52,7 +401,7 @@ static int search_one(size_t index, unsigned worker, void *payload)
 				   &search->opts->how);
 	memcpy(oid.id, search->versions->blobs.items[at].text, OID_SIZE);
 	if (!err)
-		err = grep_blob(&search->blobs[at], search->session->store, &oid,
+		err = search_blob(&search->blobs[at], search->session->store, &oid,
 				search->patterns[worker], search->opts->files_only);
 	if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND) {
 		search->blobs[at].unread = true;
@@ -108,7 +457,7 @@ struct traces {
 	size_t *of_text; /* 1 + index, by the number of a text; valid if it is of the same path */
 };
 
-static void trace(struct traces *traces, const struct version *version, size_t text)
+static void trace_text(struct traces *traces, const struct version *version, size_t text)
 {
 	size_t *at = &traces->of_text[text];
 	struct trace *found;
@@ -136,7 +485,7 @@ static void trace_version(struct traces *traces, const struct version *version,
 			  const struct grep_blob *blob, size_t *seen, size_t stamp)
 {
 	if (blob->matches && !blob->nr)
-		trace(traces, version, 0);
+		trace_text(traces, version, 0);
 	for (size_t i = 0; i < blob->nr; i++) {
 		size_t text = blob->lines[i].text;
 
@@ -144,7 +493,7 @@ static void trace_version(struct traces *traces, const struct version *version,
 		if (seen[text] == stamp)
 			continue;
 		seen[text] = stamp;
-		trace(traces, version, text);
+		trace_text(traces, version, text);
 	}
 }
 
@@ -280,7 +629,7 @@ int grep_records(struct grep_result *out, struct session *session,
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = versions_collect(&versions, session->store, records, opts->only);
+	err = collect_versions(&versions, session->store, records, opts->only);
 	if (err)
 		return err;
 	search.versions = &versions;
@@ -299,11 +648,11 @@ int grep_records(struct grep_result *out, struct session *session,
 		add_hits(out, &traces, &search);
 	}
 	for (size_t i = 0; i < versions.blobs.nr && search.blobs; i++)
-		grep_blob_release(&search.blobs[i]);
+		release_blob(&search.blobs[i]);
 	free(search.blobs);
 	free(traces.items);
 	free(traces.of_text);
-	versions_release(&versions);
+	release_versions(&versions);
 	if (err)
 		grep_release(out);
 	return err;

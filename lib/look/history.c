@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/renames.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -12,7 +11,7 @@ struct item {
 	struct ckpt_record record;
 	struct snapshot *snapshot; /* opened when first needed */
 	bool read;
-	bool bad; /* damaged, or dropped meanwhile: as if it did not exist */
+	bool bad; /* damaged, or dropped by another process: as if it did not exist */
 };
 
 struct history {
@@ -93,7 +92,7 @@ static int item_read(struct history *history, size_t at)
 
 	if (item->read || item->bad)
 		return 0;
-	err = record_read_saved(&item->record, history->session->store, &history->refs.items[at]);
+	err = record_read(&item->record, history->session->store, &history->refs.items[at]);
 	item->read = !err;
 	return err ? set_aside(history, item, err) : 0;
 }
@@ -140,7 +139,7 @@ static bool is_entered(const char *dir, void *payload)
 }
 
 /* Whether a scope has something to do with the limit; a path of it may be a file. */
-static bool concerns(const struct limit *limit, const struct strlist *scope)
+static bool is_concerned(const struct limit *limit, const struct strlist *scope)
 {
 	for (size_t i = 0; i < scope->nr; i++)
 		if (scope_enters(limit->scope, scope->items[i]) &&
@@ -164,17 +163,6 @@ static bool all_settled(const struct limit *limit)
 
 /* --- comparing --- */
 
-static struct compare_side side_of(struct item *item)
-{
-	static const struct modes usual = { .file = 0644, .exec = 0755, .dir = 0755 };
-
-	if (!item)
-		return (struct compare_side){ .modes = &usual };
-	return (struct compare_side){ .root = item->snapshot->root,
-				      .snapshot = item->snapshot,
-				      .modes = &item->snapshot->modes };
-}
-
 /* `old` NULL: with nothing. Sets `bad` of one that turns out to be damaged; then compare again. */
 static int compare_pair(struct compare_list *out, struct history *history, struct item *old,
 			struct item *new, const struct limit *limit)
@@ -192,8 +180,8 @@ static int compare_pair(struct compare_list *out, struct history *history, struc
 		err = item_load(history, old);
 	if (err || new->bad || (old && old->bad))
 		return err;
-	before = side_of(old);
-	after = side_of(new);
+	before = diff_side(old ? old->snapshot : NULL);
+	after = diff_side(new->snapshot);
 	err = compare_run_within(out, &before, &after, &within);
 	if (err && old && old->snapshot->damaged)
 		return set_aside(history, old, err);
@@ -206,7 +194,7 @@ static int by_path(const void *a, const void *b)
 }
 
 /* Move all to `out`. */
-static void take(struct compare_list *out, struct compare_list *from)
+static void move_changes(struct compare_list *out, struct compare_list *from)
 {
 	for (size_t i = 0; i < from->nr; i++) {
 		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
@@ -216,7 +204,7 @@ static void take(struct compare_list *out, struct compare_list *from)
 	compare_list_release(from);
 }
 
-static void settle(struct limit *limit, const struct strlist *scope)
+static void settle_scope(struct limit *limit, const struct strlist *scope)
 {
 	strlist_extend(&limit->settled, scope);
 	strlist_sort_unique(&limit->settled);
@@ -275,7 +263,7 @@ static void go_by(struct strlist *plain, const char *path, const char *from)
 }
 
 /* The changes since `old`: look for the old names of files that were asked for by name. */
-static int follow(struct compare_list *changes, struct history *history, struct item *old,
+static int follow_renames(struct compare_list *changes, struct history *history, struct item *old,
 		  struct item *new)
 {
 	struct compare_list found = { 0 };
@@ -293,7 +281,7 @@ static int follow(struct compare_list *changes, struct history *history, struct 
 		go_by(&history->only.plain, found.items[i].path, found.items[i].from);
 	}
 	if (!err)
-		take(changes, &found);
+		move_changes(changes, &found);
 	compare_list_release(&found);
 	return err;
 }
@@ -314,9 +302,9 @@ static int compare_part(struct compare_list *out, struct history *history, size_
 	if (err || new->bad || (old && old->bad))
 		return err;
 	if (old && history->follow)
-		err = follow(&part, history, old, new);
+		err = follow_renames(&part, history, old, new);
 	if (!err)
-		take(out, &part);
+		move_changes(out, &part);
 	else
 		compare_list_release(&part);
 	return err;
@@ -327,7 +315,7 @@ static int compare_step(struct compare_list *out, struct history *history, size_
 	struct item *new = &history->items[at];
 	struct limit limit = { .only = pathspec_is_empty(&history->only) ? NULL : &history->only,
 			       .scope = &new->record.scope };
-	bool done = new->record.state_only || !concerns(&limit, &new->record.scope);
+	bool done = new->record.state_only || !is_concerned(&limit, &new->record.scope);
 	int err = 0;
 
 	for (size_t i = at; i-- && !done && !err && !new->bad;) {
@@ -335,12 +323,12 @@ static int compare_step(struct compare_list *out, struct history *history, size_
 
 		err = item_read(history, i);
 		if (err || old->bad || old->record.state_only ||
-		    !concerns(&limit, &old->record.scope))
+		    !is_concerned(&limit, &old->record.scope))
 			continue;
 		err = compare_part(out, history, at, i, &limit);
 		if (err || old->bad)
 			continue;
-		settle(&limit, &old->record.scope);
+		settle_scope(&limit, &old->record.scope);
 		done = !old->record.scope.nr || all_settled(&limit);
 	}
 	if (!err && !done && !new->bad)
@@ -351,28 +339,34 @@ static int compare_step(struct compare_list *out, struct history *history, size_
 	return err;
 }
 
+void history_step_release(struct history_step *step)
+{
+	record_release(&step->record);
+	diff_release(&step->diff);
+}
+
 int history_next(struct history_step *out, struct history *history)
 {
-	*out = (struct history_step){ 0 };
-	if (history->left < history->refs.nr)
-		item_forget(&history->items[history->left]);
+	*out = (struct history_step){ .record = CKPT_RECORD_INIT };
 	while (history->left) {
 		size_t at = --history->left;
+		struct item *item = &history->items[at];
 		int err = item_read(history, at);
 
 		out->diff = (struct diff){ .session = history->session, .stored = true };
-		if (!err && !history->items[at].bad)
+		if (!err && !item->bad)
 			err = compare_step(&out->diff.changes, history, at);
-		if (err || history->items[at].bad)
-			diff_release(&out->diff);
+		if (!err && !item->bad) {
+			/* Nothing older is compared with it. */
+			out->record = item->record;
+			item->read = false;
+		}
+		item_forget(item);
+		if (!err && !item->bad)
+			return 1;
+		diff_release(&out->diff);
 		if (err)
 			return err;
-		if (!history->items[at].bad) {
-			out->record = &history->items[at].record;
-			out->ref = &history->refs.items[at];
-			return 1;
-		}
-		item_forget(&history->items[at]);
 	}
 	return 0;
 }

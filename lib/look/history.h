@@ -30,14 +30,15 @@ int history_open(struct history **out, struct session *session, const struct pat
 void history_close(struct history *history);
 
 struct history_step {
-	const struct ckpt_record *record; /**< without marks; valid until the next step */
-	const struct ref_item *ref;
-	struct diff diff; /**< what changed, often nothing; the caller's to release */
+	struct ckpt_record record;
+	struct diff diff; /**< what changed, often nothing */
 };
 
+void history_step_release(struct history_step *step);
+
 /**
- * The next older checkpoint. 1, 0 after the oldest, or an error. Those that are damaged are left
- * out.
+ * The next older checkpoint. 1, and the step is the caller's to release; 0 after the oldest, or an
+ * error. Those that are damaged are left out.
  */
 int history_next(struct history_step *out, struct history *history);
 

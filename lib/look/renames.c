@@ -7,10 +7,9 @@
  * In this order: files that are the same; then those whose base name occurs once on both
  * sides, which must be rather similar; then everything else, the best pair first.
  */
-#include "look/renames.h"
+#include "look/diff.h"
 
 #include "base/base.h"
-#include "look/diff.h"
 #include "record/record.h"
 
 enum {
@@ -60,7 +59,7 @@ static const char *base_name(const struct file *file)
 	return slash ? slash + 1 : file->change->path;
 }
 
-static void collect(struct files *out, struct compare_list *list, enum change_kind kind)
+static void collect_files(struct files *out, struct compare_list *list, enum change_kind kind)
 {
 	out->items = xcalloc(list->nr + 1, sizeof(*out->items));
 	for (size_t i = 0; i < list->nr; i++)
@@ -86,7 +85,7 @@ static const struct oid *oid_of(const struct file *file)
 }
 
 /* The deleted one goes when all are found. */
-static void join(struct file *old, struct file *new, unsigned score)
+static void join_pair(struct file *old, struct file *new, unsigned score)
 {
 	struct change *to = new->change;
 
@@ -144,7 +143,7 @@ static void join_same(struct search *search)
 		struct file *old = find_same(sorted, search->old.nr, new);
 
 		if (old)
-			join(old, new, RENAMES_SCORE_MAX);
+			join_pair(old, new, RENAMES_SCORE_MAX);
 	}
 	free(sorted);
 }
@@ -174,7 +173,7 @@ static void sum_up(struct file *file)
 }
 
 /* In text, the CR of a CRLF does not count. */
-static void cut(struct file *file, const struct strbuf *text)
+static void cut_text(struct file *file, const struct strbuf *text)
 {
 	size_t look = text->len < BINARY_LOOK ? text->len : BINARY_LOOK, bytes = 0, alloc = 0;
 	bool binary = memchr(text->buf, 0, look);
@@ -197,7 +196,7 @@ static void cut(struct file *file, const struct strbuf *text)
 	sum_up(file);
 }
 
-static int load(struct search *search, struct file *file)
+static int load_file(struct search *search, struct file *file)
 {
 	bool added = file->change->kind == CHANGE_ADDED;
 	struct strbuf text = STRBUF_INIT;
@@ -213,7 +212,7 @@ static int load(struct search *search, struct file *file)
 			   added ? DIFF_NEW : DIFF_OLD);
 	if (!err) {
 		file->size = text.len;
-		cut(file, &text);
+		cut_text(file, &text);
 	}
 	strbuf_release(&text);
 	return err;
@@ -241,9 +240,9 @@ static int score_of(unsigned *out, struct search *search, struct file *old, stru
 	int err;
 
 	*out = 0;
-	err = load(search, old);
+	err = load_file(search, old);
 	if (!err)
-		err = load(search, new);
+		err = load_file(search, new);
 	if (err || !old->size || !new->size)
 		return err;
 	larger = old->size > new->size ? old->size : new->size;
@@ -297,7 +296,7 @@ static int join_by_name(struct search *search)
 		if (!cmp) {
 			err = score_of(&score, search, old[i], new[j]);
 			if (!err && score >= least)
-				join(old[i], new[j], score);
+				join_pair(old[i], new[j], score);
 		}
 		i += cmp <= 0;
 		j += cmp >= 0;
@@ -387,19 +386,19 @@ static int join_similar(struct search *search, bool *too_many_out)
 		qsort(all, nr, sizeof(*all), by_score);
 	for (size_t i = 0; i < nr && !err; i++)
 		if (!all[i].old->used && !all[i].new->used)
-			join(all[i].old, all[i].new, all[i].score);
+			join_pair(all[i].old, all[i].new, all[i].score);
 	free(all);
 	return err;
 }
 
 /* Sorted out of the list: the deleted ones that were renamed. Their paths belong to the others. */
-static bool keep(struct change *change, void *payload)
+static bool has_path(struct change *change, void *payload)
 {
 	(void)payload;
 	return change->path != NULL;
 }
 
-static void settle(struct search *search)
+static void settle_changes(struct search *search)
 {
 	for (size_t i = 0; i < search->old.nr; i++)
 		if (search->old.items[i].used)
@@ -407,7 +406,7 @@ static void settle(struct search *search)
 	for (size_t i = 0; i < search->new.nr; i++)
 		if (search->new.items[i].used)
 			search->new.items[i].change->kind = CHANGE_RENAMED;
-	compare_list_filter(&search->diff->changes, keep, NULL);
+	compare_list_filter(&search->diff->changes, has_path, NULL);
 }
 
 int renames_find(struct diff *diff, unsigned least, bool *too_many_out)
@@ -416,14 +415,14 @@ int renames_find(struct diff *diff, unsigned least, bool *too_many_out)
 	int err = 0;
 
 	*too_many_out = false;
-	collect(&search.old, &diff->changes, CHANGE_DELETED);
-	collect(&search.new, &diff->changes, CHANGE_ADDED);
+	collect_files(&search.old, &diff->changes, CHANGE_DELETED);
+	collect_files(&search.new, &diff->changes, CHANGE_ADDED);
 	join_same(&search);
 	if (least < RENAMES_SCORE_MAX)
 		err = join_by_name(&search);
 	if (!err && least < RENAMES_SCORE_MAX)
 		err = join_similar(&search, too_many_out);
-	settle(&search);
+	settle_changes(&search);
 	files_release(&search.old);
 	files_release(&search.new);
 	return err;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "look/staged.h"
+#include "look/diff.h"
 
 #include "base/base.h"
 #include "git/git.h"
 #include "gitstate/gitstate.h"
-#include "look/staged_internal.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -91,7 +90,7 @@ static void add_change(struct diff *diff, const char *path, unsigned old_mode, c
 							 : CHANGE_MODIFIED;
 }
 
-static bool wanted(const struct pathspec *only, const char *path)
+static bool is_wanted(const struct pathspec *only, const char *path)
 {
 	return !only || pathspec_matches(only, path, false);
 }
@@ -100,7 +99,7 @@ static bool wanted(const struct pathspec *only, const char *path)
 static bool is_plain(struct staged *staged, const struct gitstate_entry *entry,
 		     const struct pathspec *only)
 {
-	if (entry->stage && wanted(only, entry->path))
+	if (entry->stage && is_wanted(only, entry->path))
 		strlist_add(&staged->unmerged, entry->path);
 	return !entry->stage && !(entry->flags & GITINDEX_INTENT_TO_ADD);
 }
@@ -112,7 +111,7 @@ static void open_diff(struct diff *out, struct session *session)
 	out->staged = xcalloc(1, sizeof(*out->staged));
 }
 
-static int finish(struct diff *diff, int err)
+static int finish_diff(struct diff *diff, int err)
 {
 	strlist_sort_unique(&diff->staged->ids);
 	strlist_sort_unique(&diff->staged->unmerged);
@@ -134,16 +133,16 @@ int staged_of(struct diff *out, struct session *session, const struct ckpt_recor
 		const struct gitstate_entry *entry = &state->entries[i];
 
 		if (is_plain(out->staged, entry, only) && !(entry->flags & GITSTATE_AS_HEAD) &&
-		    wanted(only, entry->path))
+		    is_wanted(only, entry->path))
 			add_change(out, entry->path, entry->head_mode, entry->head_oid, entry->mode,
 				   entry->oid);
 	}
-	return finish(out, err);
+	return finish_diff(out, err);
 }
 
 /* --- two whole indexes --- */
 
-static int ask(struct strbuf *out, const struct session *session, const char *const args[])
+static int ask_repo(struct strbuf *out, const struct session *session, const char *const args[])
 {
 	const struct gitrun how = { .gitdir = session->repo ? session->repo->gitdir : NULL };
 
@@ -186,7 +185,7 @@ static int list_index(struct list *out, struct session *session, struct staged *
 {
 	const char *const args[] = { "ls-tree", "-r", "-z", "--full-tree", state->head_tree, NULL };
 	struct strbuf tree = STRBUF_INIT;
-	int err = state->head_tree ? ask(&tree, session, args) : 0;
+	int err = state->head_tree ? ask_repo(&tree, session, args) : 0;
 
 	if (err)
 		err = ckpt_error_prefix(err, "unable to read the tree of commit '%.12s'",
@@ -211,7 +210,7 @@ static void compare_lists(struct diff *diff, const struct list *old, const struc
 
 		i += order <= 0;
 		j += order >= 0;
-		if (same || !wanted(only, path) || pathset_has(&diff->staged->unmerged, path))
+		if (same || !is_wanted(only, path) || pathset_has(&diff->staged->unmerged, path))
 			continue;
 		add_change(diff, path, order > 0 ? 0 : a->mode, order > 0 ? "" : a->oid,
 			   order < 0 ? 0 : b->mode, order < 0 ? "" : b->oid);
@@ -244,7 +243,7 @@ int staged_between(struct diff *out, struct session *session, const struct ckpt_
 		compare_lists(out, &before, &after, only);
 	list_release(&before);
 	list_release(&after);
-	return finish(out, err);
+	return finish_diff(out, err);
 }
 
 /* --- contents --- */
@@ -292,7 +291,7 @@ int staged_content(struct strbuf *out, struct diff *diff, const struct change *c
 		stored = oid;
 	if (stored)
 		return objects_read(out, store, stored, OBJECT_BLOB);
-	err = ask(out, diff->session, args);
+	err = ask_repo(out, diff->session, args);
 	if (err)
 		err = ckpt_error_set(
 			CKPT_ENOTFOUND,

@@ -2,8 +2,8 @@
 #include "look/status.h"
 
 #include "base/base.h"
+#include "keep/keep.h"
 #include "look/diff.h"
-#include "look/list.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -31,67 +31,206 @@ enum status_safety status_judge(const struct ckpt_record *base,
 	return base->missing ? STATUS_MISSING : STATUS_SAFE;
 }
 
-static bool is_whole(const struct ckpt_briefs *all, const char *id)
+static const char *restored_id(const struct undo_stack *stack)
 {
-	for (size_t i = 0; i < all->nr; i++)
-		if (!strcmp(all->items[i].ref.id, id))
-			return !all->items[i].scoped && !all->items[i].state_only;
-	return false;
+	/* What is above those in effect was undone, the lowest of it last. */
+	if (stack->done < stack->nr)
+		return stack->items[stack->done].paths.nr ? NULL : stack->items[stack->done].before;
+	return stack->done && !stack->items[stack->done - 1].paths.nr
+		       ? stack->items[stack->done - 1].restored
+		       : NULL;
 }
 
-const char *status_last_restored(const struct undo_stack *stack, const struct ckpt_briefs *all)
+const struct ckpt_record *status_last_restored(const struct undo_stack *stack,
+					       const struct ckpt_records *records)
 {
-	const char *id = NULL;
+	const char *id = restored_id(stack);
 
-	/* What is above those in effect was undone, the lowest of it last. */
-	if (stack->done < stack->nr && !stack->items[stack->done].paths.nr)
-		id = stack->items[stack->done].before;
-	else if (stack->done == stack->nr && stack->done && !stack->items[stack->done - 1].paths.nr)
-		id = stack->items[stack->done - 1].restored;
-	return id && is_whole(all, id) ? id : NULL;
+	for (size_t i = 0; id && i < records->nr; i++) {
+		const struct ckpt_record *record = &records->items[i];
+
+		if (!strcmp(record->id, id))
+			return record->scope.nr || record->state_only ? NULL : record;
+	}
+	return NULL;
+}
+
+/* --- which there are --- */
+
+static void warn_of_lost(struct strlist *warnings, struct store *store,
+			 const struct ref_list *refs)
+{
+	size_t lost = lost_count(store, refs);
+
+	if (lost)
+		strlist_addf(warnings, "%zu %s; 'git checkpoint doctor --fix' recovers %s", lost,
+			     lost == 1 ? "checkpoint has lost its ref" :
+					 "checkpoints have lost their refs",
+			     lost == 1 ? "it" : "them");
+}
+
+static int list_refs(struct ckpt_records *out, struct session *session,
+		     const struct ref_list *refs, const struct ckpt_enough *enough)
+{
+	int err = lookup_records_newest(out, session->store, refs, enough);
+
+	if (!err)
+		warn_of_lost(&out->damaged, session->store, refs);
+	return err;
+}
+
+int look_list(struct ckpt_records *out, struct session *session,
+	      const struct ckpt_enough *enough)
+{
+	struct ref_list refs;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	if (!session->store)
+		return 0;
+	err = refs_list(&refs, session->store);
+	if (!err)
+		err = list_refs(out, session, &refs, enough);
+	refs_release(&refs);
+	return err;
+}
+
+/* What was just read must be what the newest briefs are about; the first record may be older. */
+static bool do_agree(const struct ckpt_records *recent, const struct ckpt_briefs *all, bool older)
+{
+	size_t nr = recent->nr - older;
+
+	if (all->nr < nr || (!recent->unread && all->nr > nr))
+		return false;
+	for (size_t i = 1; i <= nr; i++)
+		if (strcmp(recent->items[recent->nr - i].id, all->items[all->nr - i].ref.id) != 0)
+			return false;
+	return true;
+}
+
+static int read_briefs(struct ckpt_briefs *out, struct session *session,
+		       const struct ref_list *refs, const struct ckpt_records *recent, bool older)
+{
+	int err = brief_read_refs(out, session->store, refs, recent);
+
+	/* A sound one is damaged now; or a checkpoint was saved meanwhile, which costs nothing. */
+	if (!err && !do_agree(recent, out, older)) {
+		brief_forget(session->store);
+		brief_release(out);
+		err = brief_read(out, session->store);
+	}
+	if (!err && brief_worth(out) && !retain_lacks_room(session, brief_worth(out)))
+		brief_keep(out, session->store);
+	return err;
+}
+
+/* True if one was added that is older than the others. */
+static bool add_older(struct ckpt_records *records, struct store *store,
+		      const struct ref_list *refs, const char *id)
+{
+	struct ckpt_record record;
+	size_t i = 0;
+
+	while (i < records->unread && strcmp(refs->items[i].id, id) != 0)
+		i++;
+	if (i == records->unread || record_read(&record, store, &refs->items[i]))
+		return false;
+	records->items = xrealloc(records->items, (records->nr + 1) * sizeof(*records->items));
+	memmove(records->items + 1, records->items, records->nr * sizeof(*records->items));
+	records->items[0] = record;
+	records->nr++;
+	return true;
+}
+
+/*
+ * The newest, and all checkpoints in brief; no commit is read twice. The checkpoint `also` (NULL:
+ * none) is among the records if it exists, before the others if they do not reach back to it. Some
+ * of the older ones may have been damaged since they were last read.
+ */
+static int read_overview(struct ckpt_records *recent_out, struct ckpt_briefs *all_out,
+			 struct session *session, const struct ckpt_enough *enough, const char *also)
+{
+	struct ref_list refs;
+	bool older = false;
+	int err;
+
+	memset(recent_out, 0, sizeof(*recent_out));
+	memset(all_out, 0, sizeof(*all_out));
+	if (!session->store)
+		return 0;
+	err = refs_list(&refs, session->store);
+	if (!err)
+		err = list_refs(recent_out, session, &refs, enough);
+	if (!err && also)
+		older = add_older(recent_out, session->store, &refs, also);
+	if (!err)
+		err = read_briefs(all_out, session, &refs, recent_out, older);
+	refs_release(&refs);
+	for (size_t i = 0; i < all_out->damaged.nr; i++)
+		if (!strlist_has(&recent_out->damaged, all_out->damaged.items[i]))
+			strlist_add(&recent_out->damaged, all_out->damaged.items[i]);
+	if (err)
+		lookup_records_release(recent_out);
+	return err;
 }
 
 /* --- comparing --- */
 
-/* CKPT_ENOTFOUND if there is none that can be read. */
-static int find_restored(struct ckpt_record *out, const struct status *status,
-			 const struct session *session)
+/* What the worktree is compared with by default: as lookup_default(). */
+static bool is_default(const struct ckpt_record *record, const struct ckpt_record *best)
 {
-	struct undo_stack stack;
-	const char *id;
-	int err = CKPT_ENOTFOUND;
+	if (!record_is_meant(record) || record->state_only)
+		return false;
+	return !best || (best->scope.nr && !record->scope.nr);
+}
 
-	(void)journal_undo_read(&stack, session->store);
-	id = status_last_restored(&stack, &status->all);
-	if (id && strcmp(id, status->base.id) != 0)
-		err = lookup_name(out, session->store, id);
-	journal_undo_release(&stack);
-	return err == CKPT_ECORRUPT ? CKPT_ENOTFOUND : err;
+/* What a status needs of the newest checkpoints. */
+struct needs {
+	size_t recent; /* how many more are to be shown */
+	bool newest, whole;
+};
+
+static bool is_enough(const struct ckpt_record *record, void *payload)
+{
+	struct needs *needs = payload;
+
+	needs->recent -= needs->recent > 0;
+	needs->newest |= record_is_meant(record);
+	needs->whole |= is_default(record, NULL) && !record->scope.nr;
+	return !needs->recent && needs->newest && needs->whole;
+}
+
+static void choose_records(struct status *status)
+{
+	for (size_t i = status->recent.nr; i--;) {
+		const struct ckpt_record *record = &status->recent.items[i];
+
+		if (!status->newest && record_is_meant(record))
+			status->newest = record;
+		if (is_default(record, status->base))
+			status->base = record;
+	}
 }
 
 /* After a restore the newest is the state before it: what matters is the restored one. */
-static int prefer_restored(struct status *status, struct session *session, struct diff *diff,
+static int prefer_restored(struct status *status, const struct undo_stack *stack, struct diff *diff,
 			   progress_fn progress)
 {
-	struct ckpt_record restored = CKPT_RECORD_INIT;
-	int err = find_restored(&restored, status, session);
+	const struct ckpt_record *restored = status_last_restored(stack, &status->recent);
+	int err;
 
-	if (err)
-		return err == CKPT_ENOTFOUND ? 0 : err;
-	err = diff_worktree_again(diff, &restored, progress);
+	if (!restored || restored == status->base)
+		return 0;
+	err = diff_worktree_again(diff, restored, progress);
 	if (!err && !diff->changes.nr) {
-		struct ckpt_record newer = status->base;
-
 		status->base = restored;
 		status->restored = true;
 		status->changes = (struct status_changes){ 0 };
-		restored = newer;
 	}
-	record_release(&restored);
 	return err;
 }
 
-static void count(struct status_changes *out, const struct compare_list *changes)
+static void count_changes(struct status_changes *out, const struct compare_list *changes)
 {
 	for (size_t i = 0; i < changes->nr; i++) {
 		enum change_kind kind = changes->items[i].kind;
@@ -102,20 +241,20 @@ static void count(struct status_changes *out, const struct compare_list *changes
 	}
 }
 
-static int compare(struct status *status, struct session *session, progress_fn progress)
+static int compare_worktree(struct status *status, struct session *session, const struct undo_stack *stack,
+		   progress_fn progress)
 {
 	struct diff diff;
-	int err = lookup_default(&status->base, session->store);
+	int err;
 
-	if (err)
-		return err == CKPT_ENOTFOUND ? 0 : err;
-	status->have_base = true;
-	err = diff_worktree(&diff, session, &status->base, NULL, progress);
+	if (!status->base)
+		return 0;
+	err = diff_worktree(&diff, session, status->base, NULL, progress);
 	if (err)
 		return err;
-	count(&status->changes, &diff.changes);
+	count_changes(&status->changes, &diff.changes);
 	if (diff.changes.nr)
-		err = prefer_restored(status, session, &diff, progress);
+		err = prefer_restored(status, stack, &diff, progress);
 	diff_release(&diff);
 	return err;
 }
@@ -139,22 +278,25 @@ static void look_at_stages(struct strlist *warnings, const struct session *sessi
 
 int status_read(struct status *out, struct session *session, size_t recent, progress_fn progress)
 {
+	struct needs needs = { .recent = recent };
+	const struct ckpt_enough enough = { .max = 1, .counts = is_enough, .payload = &needs };
+	struct undo_stack stack;
 	int err;
 
-	*out = (struct status){ .newest = CKPT_RECORD_INIT,
-				.base = CKPT_RECORD_INIT,
-				.safety = STATUS_NOTHING };
-	err = look_overview(&out->recent, &out->all, session, recent);
-	if (err || !session->store)
-		return err;
-	identity_check(&out->warnings, session->store, session->repo, NULL, false);
-	look_at_stages(&out->warnings, session);
-	out->bytes = fs_disk_usage(session->store->dirfd, ".");
-	if (out->recent.nr) {
-		out->have_newest = !lookup_name(&out->newest, session->store, "@");
-		err = compare(out, session, progress);
+	*out = (struct status){ .safety = STATUS_NOTHING };
+	if (!session->store)
+		return 0;
+	(void)journal_undo_read(&stack, session->store);
+	err = read_overview(&out->recent, &out->all, session, &enough, restored_id(&stack));
+	if (!err) {
+		identity_check(&out->warnings, session->store, session->repo, NULL, false);
+		look_at_stages(&out->warnings, session);
+		out->bytes = fs_disk_usage(session->store->dirfd, ".");
+		choose_records(out);
+		err = compare_worktree(out, session, &stack, progress);
+		out->safety = status_judge(out->base, &out->changes);
 	}
-	out->safety = status_judge(out->have_base ? &out->base : NULL, &out->changes);
+	journal_undo_release(&stack);
 	if (err)
 		status_release(out);
 	return err;
@@ -163,8 +305,6 @@ int status_read(struct status *out, struct session *session, size_t recent, prog
 void status_release(struct status *status)
 {
 	lookup_records_release(&status->recent);
-	record_release(&status->newest);
 	brief_release(&status->all);
-	record_release(&status->base);
 	strlist_release(&status->warnings);
 }

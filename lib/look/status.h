@@ -8,6 +8,14 @@
 struct session;
 
 /**
+ * Checkpoints of a session, which may have no store: all, or only as many as
+ * are enough (NULL: all). Takes no lock and writes nothing. Lost refs are
+ * reported among the damaged ones.
+ */
+int look_list(struct ckpt_records *out, struct session *session,
+	      const struct ckpt_enough *enough);
+
+/**
  * Whether everything is saved: which checkpoint the worktree is compared with,
  * what changed since then, and what follows from that.
  */
@@ -26,12 +34,11 @@ struct status_changes {
 };
 
 struct status {
-	struct ckpt_records recent; /**< the newest */
+	struct ckpt_records recent; /**< the newest, and perhaps the one that was restored last */
 	struct ckpt_briefs all;
-	struct ckpt_record newest; /**< what "@" means */
-	bool have_newest;
-	struct ckpt_record base;	  /**< what the worktree is compared with */
-	bool have_base;
+	/** Among `recent`, or NULL. */
+	const struct ckpt_record *newest; /**< what "@" means */
+	const struct ckpt_record *base;	  /**< what the worktree is compared with */
 	bool restored;		       /**< the base is what the last restore restored */
 	struct status_changes changes; /**< since the base */
 	enum status_safety safety;
@@ -39,7 +46,7 @@ struct status {
 	struct strlist warnings; /**< about what the next save cleans up */
 };
 
-/** With up to `recent` of the newest checkpoints; the worktree is scanned once. */
+/** With at least `recent` of the newest checkpoints; each is read once, the worktree scanned once. */
 int status_read(struct status *out, struct session *session, size_t recent, progress_fn progress);
 void status_release(struct status *status);
 
@@ -53,9 +60,9 @@ enum status_safety status_judge(const struct ckpt_record *base,
 
 /**
  * The checkpoint that the last restore, undo or redo of everything restored, if
- * it is among `all` and of the whole worktree; otherwise NULL. It belongs to
- * `stack`.
+ * it is among `records` and of the whole worktree; otherwise NULL.
  */
-const char *status_last_restored(const struct undo_stack *stack, const struct ckpt_briefs *all);
+const struct ckpt_record *status_last_restored(const struct undo_stack *stack,
+					       const struct ckpt_records *records);
 
 #endif

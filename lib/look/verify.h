@@ -32,4 +32,17 @@ void verify_end(struct verify *verify);
 /** Damage is a result, not a failure. */
 int verify_checkpoint(struct verify_result *out, struct verify *verify, const struct ref_item *ref);
 
+/**
+ * The state hash of a plain directory, from nothing but what is on the disk: no
+ * ignore rule, no store, no cache. What a checkpoint never holds does not count:
+ * every .git, FIFOs, sockets and devices.
+ */
+struct verify_directory {
+	char hash[STATEHASH_SIZE];
+	uint64_t files, bytes;
+};
+
+/** Fails if something in it cannot be read. */
+int verify_directory(struct verify_directory *out, const char *path, unsigned threads);
+
 #endif

@@ -9,9 +9,11 @@
  * tools. One JSON object on each line; nothing else is ever written there.
  *
  * What a tool does is done by a command of this same program, run again with --json in a process
- * of its own: no failure of a command ends the server, every call sees the settings as they are
- * then, and the answer is what the manual documents. What comes in is hostile until it was
- * checked: nothing of it reaches a shell or can become an option.
+ * of its own. Functions could be called instead, but a command may end its process (memory that
+ * runs out, a signal, a bug), and the server must outlive it; it is stopped when a client cancels,
+ * and holds no lock then; it sees the settings as they are then; and the answer is what the
+ * manual documents. What comes in is hostile until it was checked: nothing of it reaches a shell
+ * or can become an option.
  */
 struct mcp_opts {
 	const struct strlist *roots; /**< directories that may be named; empty: the current project */
@@ -28,12 +30,10 @@ int mcp_serve(const struct mcp_opts *opts);
 /*
  * In this folder:
  *
- *   mcp_server              lines in and out, calls in turn; what each message asks for
- *   mcp_message             messages and revisions of the protocol
+ *   mcp_server              lines in and out, messages, what each asks for; calls in turn
  *   mcp_tools               what a tool takes and answers, its command line
- *   mcp_call                a call from start to answer; the command that it runs, the plan that was
- *                           shown
- *   mcp_place               in which project a call is, and whether it may
+ *   mcp_call                a call from start to answer: in which project it is, and whether it may;
+ *                           the command that it runs, the plan that was shown
  *   mcp_resources           files and lists to be read, the prompt
  */
 

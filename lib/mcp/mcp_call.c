@@ -2,20 +2,150 @@
 #include "mcp/mcp_internal.h"
 
 #include "base/base.h"
+#include "session/session.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 
-/* ---- a command that runs meanwhile ---- */
+/* ---- in which project a call is, and whether it may ---- */
+
+void mcp_roots_release(struct mcp_roots *roots)
+{
+	strlist_release(&roots->dirs);
+	free(roots->home);
+	*roots = (struct mcp_roots)MCP_ROOTS_INIT;
+}
+
+static void release_place(struct mcp_place *place)
+{
+	fs_close(place->fd);
+	free(place->worktree);
+	*place = (struct mcp_place)MCP_PLACE_INIT;
+}
+
+static bool is_allowed(const struct mcp_roots *roots, const char *path)
+{
+	for (size_t i = 0; i < roots->dirs.nr; i++)
+		if (path_below(path, roots->dirs.items[i]))
+			return true;
+	return false;
+}
+
+/* The root of the project around the current directory. */
+static int find_worktree(char **out)
+{
+	struct session session = { 0 };
+	int err = session_open(&session, SESSION_LOOK | SESSION_NO_STORE);
+
+	if (err)
+		return err;
+	*out = xstrdup(session.worktree);
+	session_close(&session);
+	return 0;
+}
+
+static int add_root(struct mcp_roots *out, const char *typed)
+{
+	char *real = path_real(typed);
+
+	if (!real)
+		return ckpt_error_errno("unable to use '%s' as a root", typed);
+	if (!fs_is_dir(real)) {
+		free(real);
+		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory", typed);
+	}
+	strlist_take(&out->dirs, real);
+	return 0;
+}
+
+int mcp_roots_init(struct mcp_roots *out, const struct strlist *given)
+{
+	char *here = path_real("."), *worktree = NULL;
+	int err = here ? 0 : ckpt_error_errno("unable to find the current directory");
+
+	for (size_t i = 0; i < given->nr && !err; i++)
+		err = add_root(out, given->items[i]);
+	if (!err && !given->nr) {
+		err = find_worktree(&worktree);
+		if (!err)
+			strlist_take(&out->dirs, worktree);
+	}
+	if (!err)
+		out->home = xstrdup(is_allowed(out, here) ? here : out->dirs.items[0]);
+	free(here);
+	return err;
+}
+
+/* Where an open directory is, whatever its path leads to by now. */
+static char *path_of(int fd)
+{
+	char *link = xstrfmt("/proc/self/fd/%d", fd), *path = path_real(link);
+
+	free(link);
+	return path;
+}
+
+static int open_allowed(int *out, const struct mcp_roots *roots, const char *directory)
+{
+	char *real;
+	int err = 0;
+
+	*out = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*out < 0)
+		return ckpt_error_errno("unable to open the directory '%s'", directory);
+	real = path_of(*out);
+	if (!real)
+		err = ckpt_error_errno("unable to find out where '%s' is", directory);
+	else if (!is_allowed(roots, real))
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' is outside the directories that this server may use; "
+				     "'git checkpoint mcp --root <dir>' allows more",
+				     directory);
+	free(real);
+	return err;
+}
+
+/* A descriptor of the current directory brings us back there. */
+static int look_from(char **worktree, int dir)
+{
+	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), err = 0;
+
+	if (fchdir(dir) < 0)
+		err = ckpt_error_errno("unable to go to the directory");
+	else
+		err = find_worktree(worktree);
+	if (here >= 0 && fchdir(here) < 0 && !err)
+		err = ckpt_error_errno("unable to go back");
+	fs_close(here);
+	return err;
+}
+
+/*
+ * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
+ * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
+ */
+static int find_place(struct mcp_place *out, const struct mcp_roots *roots, const char *directory)
+{
+	int dir = -1, err = open_allowed(&dir, roots, directory ? directory : roots->home);
+
+	if (!err)
+		err = look_from(&out->worktree, dir);
+	if (!err)
+		err = open_allowed(&out->fd, roots, out->worktree);
+	fs_close(dir);
+	return err;
+}
+
+/* ---- a command that runs while the server listens ---- */
 
 enum { SAID_MAX = 4096 };
 
 /* This very program, even if another version was installed in its place meanwhile. */
 #define PROGRAM "/proc/self/exe"
 
-static void run(const struct mcp_child *child, int out, int dir, char **argv, char **environment)
+static void run_child(const struct mcp_child *child, int out, int dir, char **argv, char **environment)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -29,7 +159,7 @@ static void run(const struct mcp_child *child, int out, int dir, char **argv, ch
 	_exit(127);
 }
 
-static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
+static int spawn_child(struct mcp_child *child, const struct strlist *words, int dir)
 {
 	char **argv = xcalloc(words->nr + 2, sizeof(*argv)), **environment;
 	int ends[2] = { -1, -1 }, err = 0;
@@ -43,7 +173,7 @@ static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
 		err = ckpt_error_errno("unable to run the command");
 	child->pid = err ? -1 : fork();
 	if (!child->pid)
-		run(child, ends[1], dir, argv, environment);
+		run_child(child, ends[1], dir, argv, environment);
 	if (!err && child->pid < 0)
 		err = ckpt_error_errno("unable to run the command");
 	if (child->pid < 0)
@@ -58,22 +188,38 @@ static int spawn(struct mcp_child *child, const struct strlist *words, int dir)
 	return err;
 }
 
-int mcp_child_start(struct mcp_child *out, const struct strlist *words, int dir, size_t limit)
+void mcp_child_stop(struct mcp_child *child)
+{
+	if (child->pid)
+		kill(child->pid, SIGTERM);
+}
+
+static void release_child(struct mcp_child *child)
+{
+	if (child->pid) {
+		mcp_child_stop(child);
+		(void)spawn_wait(child->pid);
+	}
+	fs_close(child->out);
+	fs_close(child->said);
+	strbuf_release(&child->output);
+	*child = (struct mcp_child)MCP_CHILD_INIT;
+}
+
+/*
+ * Start it in the directory `dir`; the words after the program's name. It cannot ask anybody, and
+ * if this process dies it gets SIGTERM.
+ */
+static int start_child(struct mcp_child *out, const struct strlist *words, int dir, size_t limit)
 {
 	int err;
 
 	*out = (struct mcp_child)MCP_CHILD_INIT;
 	out->limit = limit;
-	err = spawn(out, words, dir);
+	err = spawn_child(out, words, dir);
 	if (err)
-		mcp_child_release(out);
+		release_child(out);
 	return err;
-}
-
-void mcp_child_stop(struct mcp_child *child)
-{
-	if (child->pid)
-		kill(child->pid, SIGTERM);
 }
 
 bool mcp_child_read(struct mcp_child *child)
@@ -121,18 +267,6 @@ int mcp_child_end(struct mcp_child *child, struct strbuf *said)
 	return status;
 }
 
-void mcp_child_release(struct mcp_child *child)
-{
-	if (child->pid) {
-		mcp_child_stop(child);
-		(void)spawn_wait(child->pid);
-	}
-	fs_close(child->out);
-	fs_close(child->said);
-	strbuf_release(&child->output);
-	*child = (struct mcp_child)MCP_CHILD_INIT;
-}
-
 /* ---- what previews returned ---- */
 
 void mcp_tokens_digest(char out[MCP_DIGEST_SIZE], const struct strlist *command, const char *where,
@@ -151,7 +285,7 @@ void mcp_tokens_digest(char out[MCP_DIGEST_SIZE], const struct strlist *command,
 	oid_hex_encode(out, sum, sizeof(sum));
 }
 
-static void forget(struct mcp_tokens *tokens, size_t at)
+static void forget_token(struct mcp_tokens *tokens, size_t at)
 {
 	tokens->nr--;
 	memmove(&tokens->items[at], &tokens->items[at + 1],
@@ -166,7 +300,7 @@ int mcp_tokens_issue(struct mcp_tokens *tokens, char out[MCP_TOKEN_SIZE], const 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return ckpt_error_errno("unable to get random bytes");
 	if (tokens->nr == MCP_TOKENS_MAX)
-		forget(tokens, 0);
+		forget_token(tokens, 0);
 	token = &tokens->items[tokens->nr++];
 	oid_hex_encode(token->text, bytes, sizeof(bytes));
 	memcpy(token->digest, digest, MCP_DIGEST_SIZE);
@@ -180,7 +314,7 @@ bool mcp_tokens_redeem(struct mcp_tokens *tokens, char out[MCP_DIGEST_SIZE], con
 		if (strcmp(tokens->items[i].text, text) != 0)
 			continue;
 		memcpy(out, tokens->items[i].digest, MCP_DIGEST_SIZE);
-		forget(tokens, i);
+		forget_token(tokens, i);
 		return true;
 	}
 	return false;
@@ -197,8 +331,8 @@ void mcp_call_free(struct mcp_call *call)
 	json_decref(call->id);
 	json_decref(call->progress);
 	mcp_args_release(&call->args);
-	mcp_place_release(&call->place);
-	mcp_child_release(&call->child);
+	release_place(&call->place);
+	release_child(&call->child);
 	strbuf_release(&call->before);
 	free(call->uri);
 	free(call->source);
@@ -206,6 +340,21 @@ void mcp_call_free(struct mcp_call *call)
 }
 
 /* ---- answers ---- */
+
+json_t *mcp_message_answer(json_t *id, json_t *result)
+{
+	return json_pack("{s:s,s:O,s:o}", "jsonrpc", "2.0", "id", id, "result", result);
+}
+
+json_t *mcp_message_refusal(json_t *id, int code, const char *why, json_t *data)
+{
+	json_t *error = json_pack("{s:i,s:o}", "code", code, "message", json_text(why));
+
+	if (data)
+		json_object_set_new(error, "data", data);
+	return json_pack("{s:s,s:o,s:o}", "jsonrpc", "2.0", "id", id ? json_incref(id) : json_null(),
+			 "error", error);
+}
 
 /* `object` is what the command prints. */
 static json_t *tool_result(json_t *object, bool failed)
@@ -241,7 +390,7 @@ json_t *mcp_call_error(int err)
 			    ckpt_error_last());
 }
 
-static json_t *tell(const struct mcp_call *call, const struct mcp_server *server, json_t *result)
+static json_t *make_answer(const struct mcp_call *call, const struct mcp_server *server, json_t *result)
 {
 	return mcp_message_answer(call->id, mcp_dispatch_result(server, result, call->modern));
 }
@@ -255,12 +404,12 @@ static json_t *fail_resource(const struct mcp_call *call, int code, const char *
 }
 
 /* An error of our own. */
-static json_t *fail(const struct mcp_call *call, const struct mcp_server *server, int err)
+static json_t *fail_call(const struct mcp_call *call, const struct mcp_server *server, int err)
 {
 	if (!call->tool)
 		return fail_resource(call, err == CKPT_ENOTFOUND ? MCP_NO_RESOURCE : MCP_INTERNAL,
 				     ckpt_error_last());
-	return tell(call, server, mcp_call_error(err));
+	return make_answer(call, server, mcp_call_error(err));
 }
 
 /* ---- starting ---- */
@@ -272,8 +421,8 @@ static int run_tool(struct mcp_call *call)
 
 	strlist_add(&words, "--json");
 	mcp_args_command(&words, call->tool, &call->args, call->source, call->planning);
-	mcp_child_release(&call->child);
-	err = mcp_child_start(&call->child, &words, call->place.fd, OUTPUT_MAX);
+	release_child(&call->child);
+	err = start_child(&call->child, &words, call->place.fd, OUTPUT_MAX);
 	strlist_release(&words);
 	return err;
 }
@@ -288,7 +437,7 @@ static int start_tool(struct mcp_call *call, struct mcp_server *server)
 				     "the token is not valid, or was used before: call "
 				     "checkpoint_preview_restore again, and look at the plan");
 	if (!err)
-		err = mcp_place_find(&call->place, &server->roots, call->args.directory);
+		err = find_place(&call->place, &server->roots, call->args.directory);
 	return err ? err : run_tool(call);
 }
 
@@ -298,9 +447,9 @@ static int start_resource(struct mcp_call *call, const struct mcp_server *server
 	int err = mcp_resources_command(&words, call->uri);
 
 	if (!err)
-		err = mcp_place_find(&call->place, &server->roots, NULL);
+		err = find_place(&call->place, &server->roots, NULL);
 	if (!err)
-		err = mcp_child_start(&call->child, &words, call->place.fd, MCP_RESOURCE_MAX);
+		err = start_child(&call->child, &words, call->place.fd, MCP_RESOURCE_MAX);
 	strlist_release(&words);
 	return err;
 }
@@ -309,7 +458,7 @@ json_t *mcp_call_start(struct mcp_call *call, struct mcp_server *server)
 {
 	int err = call->tool ? start_tool(call, server) : start_resource(call, server);
 
-	return err ? fail(call, server, err) : NULL;
+	return err ? fail_call(call, server, err) : NULL;
 }
 
 /* ---- when a command has ended ---- */
@@ -350,7 +499,7 @@ static json_t *go_on(struct mcp_call *call, struct mcp_server *server, const jso
 		strbuf_addstr(&call->before, state_before(object));
 		err = run_tool(call);
 	}
-	return err ? fail(call, server, err) : NULL;
+	return err ? fail_call(call, server, err) : NULL;
 }
 
 static int add_token(struct mcp_call *call, struct mcp_server *server, json_t *object)
@@ -392,13 +541,13 @@ static json_t *tool_ended(struct mcp_call *call, struct mcp_server *server, json
 	int err = 0;
 
 	if (call->child.overflowed || !json_is_object(object))
-		return tell(call, server, no_answer(call, status, said));
+		return make_answer(call, server, no_answer(call, status, said));
 	if (call->planning && done && !json_object_get(object, "error"))
 		return go_on(call, server, object);
 	if (call->tool->action == MCP_DO_PREVIEW && done)
 		err = add_token(call, server, object);
 	warn_of_change(call, object);
-	return err ? fail(call, server, err) : tell(call, server, tool_result(object, !done));
+	return err ? fail_call(call, server, err) : make_answer(call, server, tool_result(object, !done));
 }
 
 static json_t *resource_ended(const struct mcp_call *call, const struct mcp_server *server,
@@ -419,7 +568,7 @@ static json_t *resource_ended(const struct mcp_call *call, const struct mcp_serv
 	if (call->modern)
 		json_object_update_new(result, json_pack("{s:i,s:s}", "ttlMs", 0, "cacheScope",
 							 "private"));
-	return tell(call, server, result);
+	return make_answer(call, server, result);
 }
 
 json_t *mcp_call_ended(struct mcp_call *call, struct mcp_server *server, int status,

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 
-/** Messages of JSON-RPC as the protocol has them, and its revisions. Only values: no input, no output. */
+/** Messages of JSON-RPC as the protocol has them. */
 
 enum {
 	MCP_LINE_MAX = 4 << 20, /**< bytes of a message */
@@ -18,49 +18,15 @@ enum mcp_code {
 	MCP_NO_METHOD = -32601,
 	MCP_BAD_PARAMS = -32602,
 	MCP_INTERNAL = -32603,
-	MCP_NO_RESOURCE = -32002, /**< before MCP_2026, where it is MCP_BAD_PARAMS */
+	MCP_NO_RESOURCE = -32002, /**< until 2025; since then MCP_BAD_PARAMS */
 	MCP_BAD_VERSION = -32022,
 };
-
-/** Until 2025 a client begins with `initialize`; since 2026 every request says what it needs to. */
-enum mcp_revision { MCP_2025_06, MCP_2025_11, MCP_2026, MCP_REVISIONS };
-
-/** "2026-07-28" */
-const char *mcp_revision_name(enum mcp_revision revision);
-
-/** False if it is not supported. */
-bool mcp_revision_find(enum mcp_revision *out, const char *name);
-
-/** An array of all names, newest first. */
-json_t *mcp_revision_all(void);
-
-/** Beside `whole`, which owns them, all are borrowed. */
-struct mcp_message {
-	json_t *whole;
-	json_t *id;	    /**< a string or an integer; NULL: a notification */
-	const char *method; /**< NULL: an answer to somebody */
-	json_t *params;	    /**< an object, or NULL */
-	json_t *meta;	    /**< "_meta" of these, an object, or NULL */
-};
-
-/**
- * Take one line apart. Returns 0, or an enum mcp_code with a sentence for ckpt_error_last(); `id`
- * is then set if the message has one that can be answered. To be released in any case.
- */
-int mcp_message_read(struct mcp_message *out, const char *line, size_t len);
-void mcp_message_release(struct mcp_message *message);
-
-/** A member of "_meta" whose name begins with "io.modelcontextprotocol/", or NULL. */
-json_t *mcp_message_own(const struct mcp_message *message, const char *name);
 
 /** {"jsonrpc","id","result"}; takes the result over. */
 json_t *mcp_message_answer(json_t *id, json_t *result);
 
 /** {"jsonrpc","id","error"}; without an id that is null. `data` may be NULL, and is taken over. */
 json_t *mcp_message_refusal(json_t *id, int code, const char *why, json_t *data);
-
-/** {"jsonrpc","method","params"}; takes the parameters over. */
-json_t *mcp_message_notice(const char *method, json_t *params);
 
 /** A command of this program that runs while the server goes on listening. */
 struct mcp_child {
@@ -76,12 +42,6 @@ struct mcp_child {
 		0, -1, -1, STRBUF_INIT, 0, false \
 	}
 
-/**
- * Start it in the directory `dir`; the words after the program's name. It cannot ask anybody, and
- * if this process dies it gets SIGTERM.
- */
-int mcp_child_start(struct mcp_child *out, const struct strlist *words, int dir, size_t limit);
-
 /** Take what is there to read, when poll(2) says so; true if that was all. */
 bool mcp_child_read(struct mcp_child *child);
 
@@ -90,7 +50,6 @@ void mcp_child_stop(struct mcp_child *child);
 
 /** Wait for its end: the exit status. The last line that it said is in `said`. */
 int mcp_child_end(struct mcp_child *child, struct strbuf *said);
-void mcp_child_release(struct mcp_child *child);
 
 /** Which project a call is about, and whether it may be. */
 struct mcp_roots {
@@ -107,7 +66,7 @@ struct mcp_roots {
 int mcp_roots_init(struct mcp_roots *out, const struct strlist *given);
 void mcp_roots_release(struct mcp_roots *roots);
 
-/** A project: its root, opened, and the path of that. Release it with mcp_place_release(). */
+/** A project: its root, opened, and the path of that. */
 struct mcp_place {
 	int fd;
 	char *worktree;
@@ -117,13 +76,6 @@ struct mcp_place {
 	{                \
 		-1, NULL \
 	}
-
-/**
- * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
- * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
- */
-int mcp_place_find(struct mcp_place *out, const struct mcp_roots *roots, const char *directory);
-void mcp_place_release(struct mcp_place *place);
 
 /**
  * What previews returned: a token stands for one plan, and for one call. They are in memory only,
@@ -270,8 +222,7 @@ struct mcp_server {
 	const char *version;
 	struct mcp_roots roots;
 	struct mcp_tokens tokens;
-	bool initialized; /**< and in which revision, by whom: */
-	enum mcp_revision revision;
+	bool initialized; /**< and by whom: */
 	char *client;
 	struct mcp_call *first;
 	size_t waiting;

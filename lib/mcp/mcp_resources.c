@@ -29,7 +29,7 @@ static int hex_value(char c)
 }
 
 /* Undo percent encoding; false if it is malformed or has a NUL. */
-static bool decode(struct strbuf *out, const char *text, size_t len)
+static bool decode_percent(struct strbuf *out, const char *text, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		int high, low;
@@ -66,8 +66,8 @@ int mcp_resources_command(struct strlist *out, const char *uri)
 	}
 	if (strncmp(uri, SCHEME, strlen(SCHEME)) != 0 || !(slash = strchr(rest, '/')))
 		return not_there(uri);
-	valid = decode(&name, rest, (size_t)(slash - rest)) &&
-		decode(&path, slash + 1, strlen(slash + 1)) && mcp_args_is_name(name.buf) &&
+	valid = decode_percent(&name, rest, (size_t)(slash - rest)) &&
+		decode_percent(&path, slash + 1, strlen(slash + 1)) && mcp_args_is_name(name.buf) &&
 		path.len && path.buf[0] != '/';
 	if (valid) {
 		strlist_add(out, "show");

@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <signal.h>
 
+#define OWN "io.modelcontextprotocol/"
+
 /* Lists are the same for everybody as long as the server runs. */
 enum { LIST_MS = 3600 * 1000 };
 
@@ -16,10 +18,157 @@ enum { LIST_MS = 3600 * 1000 };
 	"none if nothing changed. To go back, call checkpoint_preview_restore, look at the plan, "  \
 	"and call checkpoint_restore with its token. Pin what must stay."
 
+/*
+ * The revisions of the protocol, newest first. Until 2025 a client begins with `initialize`; in the
+ * first of these every request says what it needs to.
+ */
+static const char *const revisions[] = { "2026-07-28", "2025-11-25", "2025-06-18" };
+
+static json_t *list_revisions(void)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < ARRAY_SIZE(revisions); i++)
+		json_array_append_new(array, json_string(revisions[i]));
+	return array;
+}
+
+/* ---- messages, and what is in them ---- */
+
+/* Beside `whole`, which owns them, all are borrowed. */
+struct message {
+	json_t *whole;
+	json_t *id;	    /* a string or an integer; NULL: a notification */
+	const char *method; /* NULL: an answer to somebody */
+	json_t *params;	    /* an object, or NULL */
+	json_t *meta;	    /* "_meta" of these, an object, or NULL */
+};
+
+/* No text may end earlier for us than it does for others. */
+static bool has_nul(const char *text, size_t len)
+{
+	return memchr(text, '\0', len) != NULL;
+}
+
+static int check_value(const json_t *value, int depth)
+{
+	const char *key;
+	json_t *member;
+	size_t i;
+	int err = 0;
+
+	if (json_is_string(value) && has_nul(json_string_value(value), json_string_length(value)))
+		return ckpt_error_set(MCP_BAD_REQUEST, "a text contains a NUL");
+	if ((json_is_object(value) || json_is_array(value)) && depth >= MCP_DEPTH_MAX)
+		return ckpt_error_set(MCP_BAD_REQUEST, "the message is nested too deeply");
+	json_object_foreach((json_t *)value, key, member)
+		if (!err)
+			err = check_value(member, depth + 1);
+	json_array_foreach(value, i, member)
+		if (!err)
+			err = check_value(member, depth + 1);
+	return err;
+}
+
+static int find_id(struct message *out)
+{
+	json_t *id = json_object_get(out->whole, "id");
+
+	if (!id)
+		return 0;
+	if (!json_is_string(id) && !json_is_integer(id))
+		return ckpt_error_set(MCP_BAD_REQUEST, "'id' is neither a string nor an integer");
+	if (json_is_string(id) && has_nul(json_string_value(id), json_string_length(id)))
+		return ckpt_error_set(MCP_BAD_REQUEST, "a text contains a NUL");
+	out->id = id;
+	return 0;
+}
+
+static int find_params(struct message *out)
+{
+	json_t *token;
+
+	out->params = json_object_get(out->whole, "params");
+	if (out->params && !json_is_object(out->params))
+		return ckpt_error_set(MCP_BAD_PARAMS, "'params' is not an object");
+	out->meta = json_object_get(out->params, "_meta");
+	if (out->meta && !json_is_object(out->meta))
+		return ckpt_error_set(MCP_BAD_PARAMS, "'_meta' is not an object");
+	token = json_object_get(out->meta, "progressToken");
+	if (token && !json_is_string(token) && !json_is_integer(token))
+		return ckpt_error_set(MCP_BAD_PARAMS,
+				      "'progressToken' is neither a string nor an integer");
+	return 0;
+}
+
+static int take_apart(struct message *out)
+{
+	const char *version = json_string_value(json_object_get(out->whole, "jsonrpc"));
+	json_t *method = json_object_get(out->whole, "method");
+	int err;
+
+	if (json_is_array(out->whole))
+		return ckpt_error_set(MCP_BAD_REQUEST, "batches are not supported");
+	if (!json_is_object(out->whole))
+		return ckpt_error_set(MCP_BAD_REQUEST, "the message is not an object");
+	err = find_id(out);
+	if (!err)
+		err = check_value(out->whole, 0);
+	if (err)
+		return err;
+	if (!version || strcmp(version, "2.0"))
+		return ckpt_error_set(MCP_BAD_REQUEST, "'jsonrpc' is not \"2.0\"");
+	if (!method && (json_object_get(out->whole, "result") ||
+			json_object_get(out->whole, "error")))
+		return 0;
+	if (!json_is_string(method))
+		return ckpt_error_set(MCP_BAD_REQUEST, "'method' is not a string");
+	out->method = json_string_value(method);
+	return find_params(out);
+}
+
+/*
+ * Take one line apart. Returns 0, or an enum mcp_code with a sentence for ckpt_error_last(); `id`
+ * is then set if the message has one that can be answered. To be released in any case.
+ */
+static int read_message(struct message *out, const char *line, size_t len)
+{
+	json_error_t where;
+
+	memset(out, 0, sizeof(*out));
+	if (len > MCP_LINE_MAX)
+		return ckpt_error_set(MCP_BAD_REQUEST, "the message has more than %d bytes",
+				      (int)MCP_LINE_MAX);
+	out->whole = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY,
+				&where);
+	if (!out->whole)
+		return ckpt_error_set(MCP_NOT_JSON, "not JSON: column %d: %s", where.column,
+				      where.text);
+	return take_apart(out);
+}
+
+static void release_message(struct message *message)
+{
+	json_decref(message->whole);
+	memset(message, 0, sizeof(*message));
+}
+
+/* A member of "_meta" whose name begins with OWN, or NULL. */
+static json_t *find_own(const struct message *message, const char *name)
+{
+	char *key = xstrfmt(OWN "%s", name);
+	json_t *value = json_object_get(message->meta, key);
+
+	free(key);
+	return value;
+}
+
+/* ---- requests ---- */
+
 /* A request, while it is looked at. */
 struct request {
 	struct mcp_server *server;
-	const struct mcp_message *message;
+	const struct message *message;
 	bool modern;
 	json_t *data; /* for a refusal, or NULL */
 };
@@ -50,7 +199,7 @@ json_t *mcp_dispatch_result(const struct mcp_server *server, json_t *result, boo
 }
 
 /* A text of the parameters, or NULL. */
-static const char *param(const struct request *request, const char *name)
+static const char *find_param(const struct request *request, const char *name)
 {
 	return json_string_value(json_object_get(request->message->params, name));
 }
@@ -82,13 +231,13 @@ static char *source_of(const json_t *info)
 static char *client_of(const struct request *request)
 {
 	if (request->modern)
-		return source_of(mcp_message_own(request->message, "clientInfo"));
+		return source_of(find_own(request->message, "clientInfo"));
 	return xstrdup(request->server->client ? request->server->client : "mcp");
 }
 
 static int check_revision(struct request *request)
 {
-	const json_t *version = mcp_message_own(request->message, "protocolVersion");
+	const json_t *version = find_own(request->message, "protocolVersion");
 	const char *method = request->message->method;
 
 	if (!version) {
@@ -102,52 +251,53 @@ static int check_revision(struct request *request)
 	if (!json_is_string(version))
 		return ckpt_error_set(MCP_BAD_PARAMS, "the protocol version is not a string");
 	request->modern = true;
-	if (strcmp(json_string_value(version), mcp_revision_name(MCP_2026)) != 0) {
-		request->data = json_pack("{s:o,s:O}", "supported", mcp_revision_all(), "requested",
+	if (strcmp(json_string_value(version), revisions[0]) != 0) {
+		request->data = json_pack("{s:o,s:O}", "supported", list_revisions(), "requested",
 					  version);
 		return ckpt_error_set(MCP_BAD_VERSION, "unsupported protocol version");
 	}
-	if (!json_is_object(mcp_message_own(request->message, "clientCapabilities")))
+	if (!json_is_object(find_own(request->message, "clientCapabilities")))
 		return ckpt_error_set(MCP_BAD_PARAMS,
 				      "'_meta' has no 'io.modelcontextprotocol/clientCapabilities'");
 	return 0;
 }
 
-static json_t *capabilities(void)
+static json_t *make_capabilities(void)
 {
 	return json_pack("{s:{},s:{},s:{}}", "tools", "resources", "prompts");
 }
 
-static int initialize(struct request *request, json_t **out)
+static int run_initialize(struct request *request, json_t **out)
 {
 	struct mcp_server *server = request->server;
-	const char *wanted = param(request, "protocolVersion");
+	const char *wanted = find_param(request, "protocolVersion"), *revision = revisions[1];
 
 	if (!wanted)
 		return ckpt_error_set(MCP_BAD_PARAMS, "'protocolVersion' is not a string");
 	/* If it is another one, the client decides whether it can go on. */
-	if (!mcp_revision_find(&server->revision, wanted) || server->revision == MCP_2026)
-		server->revision = MCP_2025_11;
+	for (size_t i = 2; i < ARRAY_SIZE(revisions); i++)
+		if (!strcmp(revisions[i], wanted))
+			revision = revisions[i];
 	server->initialized = true;
 	free(server->client);
 	server->client = source_of(json_object_get(request->message->params, "clientInfo"));
 	*out = json_pack("{s:s,s:o,s:o,s:s}", "protocolVersion",
-			 mcp_revision_name(server->revision), "capabilities", capabilities(),
+			 revision, "capabilities", make_capabilities(),
 			 "serverInfo", server_info(server), "instructions", INSTRUCTIONS);
 	return 0;
 }
 
-static int discover(struct request *request, json_t **out)
+static int run_discover(struct request *request, json_t **out)
 {
 	if (!request->modern)
 		return ckpt_error_set(MCP_NO_METHOD, "'server/discover' is of a later revision");
-	*out = json_pack("{s:o,s:o,s:s,s:i,s:s}", "supportedVersions", mcp_revision_all(),
-			 "capabilities", capabilities(), "instructions", INSTRUCTIONS, "ttlMs",
+	*out = json_pack("{s:o,s:o,s:s,s:i,s:s}", "supportedVersions", list_revisions(),
+			 "capabilities", make_capabilities(), "instructions", INSTRUCTIONS, "ttlMs",
 			 (int)LIST_MS, "cacheScope", "public");
 	return 0;
 }
 
-static int ping(struct request *request, json_t **out)
+static int run_ping(struct request *request, json_t **out)
 {
 	if (request->modern)
 		return ckpt_error_set(MCP_NO_METHOD, "there is no method 'ping' any more");
@@ -157,26 +307,12 @@ static int ping(struct request *request, json_t **out)
 
 /* ---- lists ---- */
 
-static const struct {
-	const char *method, *name;
-	json_t *(*make)(void);
-} lists[] = {
-	{ "tools/list", "tools", mcp_tools_list },
-	{ "resources/list", "resources", mcp_resources_list },
-	{ "resources/templates/list", "resourceTemplates", mcp_resources_templates },
-	{ "prompts/list", "prompts", mcp_prompts_list },
-};
-
 /* All of it at once: nobody was ever given a cursor. */
-static int list(struct request *request, json_t **out)
+static int make_list(struct request *request, json_t **out, const char *name, json_t *(*make)(void))
 {
-	size_t i = 0;
-
 	if (json_object_get(request->message->params, "cursor"))
 		return ckpt_error_set(MCP_BAD_PARAMS, "unknown cursor");
-	while (strcmp(lists[i].method, request->message->method) != 0)
-		i++;
-	*out = json_pack("{s:o}", lists[i].name, lists[i].make());
+	*out = json_pack("{s:o}", name, make());
 	if (request->modern)
 		json_object_update_new(*out, json_pack("{s:i,s:s}", "ttlMs", (int)LIST_MS,
 						       "cacheScope", "public"));
@@ -185,7 +321,7 @@ static int list(struct request *request, json_t **out)
 
 static int get_prompt(struct request *request, json_t **out)
 {
-	const char *name = param(request, "name");
+	const char *name = find_param(request, "name");
 
 	if (!name)
 		return ckpt_error_set(MCP_BAD_PARAMS, "'name' is not a string");
@@ -224,7 +360,7 @@ void mcp_dispatch_done(struct mcp_server *server)
 
 static int call_tool(struct request *request, json_t **out)
 {
-	const char *name = param(request, "name");
+	const char *name = find_param(request, "name");
 	const struct mcp_tool *tool = name ? mcp_tools_find(name) : NULL;
 	struct mcp_args args = MCP_ARGS_INIT;
 	struct mcp_call *call;
@@ -246,7 +382,7 @@ static int call_tool(struct request *request, json_t **out)
 
 static int read_resource(struct request *request, json_t **out)
 {
-	const char *uri = param(request, "uri");
+	const char *uri = find_param(request, "uri");
 	struct mcp_call *call;
 
 	(void)out;
@@ -262,16 +398,19 @@ static const struct {
 	const char *method;
 	/* Sets `out`, unless the answer comes later; or fails with an enum mcp_code. */
 	int (*run)(struct request *request, json_t **out);
+	/* Instead of that: the name of a list, and what makes it. */
+	const char *list;
+	json_t *(*make)(void);
 } methods[] = {
-	{ "initialize", initialize },
-	{ "server/discover", discover },
-	{ "ping", ping },
-	{ "tools/list", list },
+	{ "initialize", run_initialize },
+	{ "server/discover", run_discover },
+	{ "ping", run_ping },
+	{ "tools/list", NULL, "tools", mcp_tools_list },
 	{ "tools/call", call_tool },
-	{ "resources/list", list },
-	{ "resources/templates/list", list },
+	{ "resources/list", NULL, "resources", mcp_resources_list },
+	{ "resources/templates/list", NULL, "resourceTemplates", mcp_resources_templates },
 	{ "resources/read", read_resource },
-	{ "prompts/list", list },
+	{ "prompts/list", NULL, "prompts", mcp_prompts_list },
 	{ "prompts/get", get_prompt },
 };
 
@@ -292,14 +431,16 @@ static int run_method(struct request *request, json_t **out)
 
 	for (size_t i = 0; i < ARRAY_SIZE(methods) && !err; i++)
 		if (!strcmp(methods[i].method, request->message->method))
-			return methods[i].run(request, out);
+			return methods[i].run ? methods[i].run(request, out)
+					      : make_list(request, out, methods[i].list,
+							  methods[i].make);
 	return err ? err
 		   : ckpt_error_set(MCP_NO_METHOD, "there is no method '%s'",
 				    request->message->method);
 }
 
 /* Nothing is answered to a notification, whatever it says. */
-static void notice(struct mcp_server *server, const struct mcp_message *message)
+static void take_notice(struct mcp_server *server, const struct message *message)
 {
 	struct mcp_call *call;
 
@@ -310,49 +451,49 @@ static void notice(struct mcp_server *server, const struct mcp_message *message)
 		mcp_child_stop(&call->child);
 }
 
-static void send(struct mcp_server *server, json_t *message)
+static void send_message(struct mcp_server *server, json_t *message)
 {
 	server->send(server, message);
 	json_decref(message);
 }
 
-static void answer(struct mcp_server *server, const struct mcp_message *message)
+static void answer_request(struct mcp_server *server, const struct message *message)
 {
 	struct request request = { server, message, false, NULL };
 	json_t *result = NULL;
 	int err = run_method(&request, &result);
 
 	if (err)
-		send(server, mcp_message_refusal(message->id, err, ckpt_error_last(), request.data));
+		send_message(server, mcp_message_refusal(message->id, err, ckpt_error_last(), request.data));
 	else if (result)
-		send(server, mcp_message_answer(message->id, mcp_dispatch_result(server, result,
+		send_message(server, mcp_message_answer(message->id, mcp_dispatch_result(server, result,
 									     request.modern)));
 }
 
-static void refuse(struct mcp_server *server, json_t *id, int code)
+static void refuse_message(struct mcp_server *server, json_t *id, int code)
 {
-	send(server, mcp_message_refusal(id, code, ckpt_error_last(), NULL));
+	send_message(server, mcp_message_refusal(id, code, ckpt_error_last(), NULL));
 }
 
 void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
 {
-	struct mcp_message message;
-	int err = mcp_message_read(&message, line, len);
+	struct message message;
+	int err = read_message(&message, line, len);
 
 	if (err && message.method && !message.id)
 		err = 0; /* a notification: nobody waits for an answer */
 	else if (err)
-		refuse(server, message.id, err);
+		refuse_message(server, message.id, err);
 	else if (message.method && find_call(server, message.id))
 		/* With the same id it would be taken for the answer of the other. */
-		refuse(server, NULL,
+		refuse_message(server, NULL,
 		       ckpt_error_set(MCP_BAD_REQUEST,
 				      "a request with that id is not answered yet"));
 	else if (message.method && message.id)
-		answer(server, &message);
+		answer_request(server, &message);
 	else if (message.method)
-		notice(server, &message);
-	mcp_message_release(&message);
+		take_notice(server, &message);
+	release_message(&message);
 }
 
 /* ---- the streams ---- */
@@ -447,10 +588,10 @@ static void report_progress(struct mcp_server *server, struct mcp_call *call)
 
 	if (!call->progress || call->cancelled)
 		return;
-	notice = mcp_message_notice("notifications/progress",
-				    json_pack("{s:O,s:i,s:s}", "progressToken", call->progress,
-					      "progress", (int)++call->reports, "message",
-					      call->planning ? "checking the plan" : "working"));
+	notice = json_pack("{s:s,s:s,s:{s:O,s:i,s:s}}", "jsonrpc", "2.0", "method",
+			   "notifications/progress", "params", "progressToken", call->progress,
+			   "progress", (int)++call->reports, "message",
+			   call->planning ? "checking the plan" : "working");
 	server->send(server, notice);
 	json_decref(notice);
 }

@@ -318,7 +318,7 @@ static int take_paths(struct strlist *out, const char *name, const json_t *value
 	return err;
 }
 
-static int take(struct mcp_args *out, enum mcp_arg arg, const char *name, const json_t *value)
+static int take_argument(struct mcp_args *out, enum mcp_arg arg, const char *name, const json_t *value)
 {
 	switch (arg) {
 	case MCP_REASON:
@@ -348,7 +348,7 @@ static int take(struct mcp_args *out, enum mcp_arg arg, const char *name, const 
 }
 
 /* What a model should do about it, where that is not obvious. */
-static int missing(const struct mcp_tool *tool, enum mcp_arg arg, const char *name)
+static int error_missing(const struct mcp_tool *tool, enum mcp_arg arg, const char *name)
 {
 	if (arg == MCP_TOKEN)
 		return ckpt_error_set(CKPT_EUSAGE,
@@ -386,13 +386,13 @@ int mcp_args_read(struct mcp_args *out, const struct mcp_tool *tool, const json_
 			return ckpt_error_set(CKPT_EUSAGE, "'%s' has no argument '%s'", tool->name,
 					      name);
 		out->given |= args[i].arg;
-		err = take(out, args[i].arg, name, value);
+		err = take_argument(out, args[i].arg, name, value);
 		if (err)
 			return err;
 	}
 	for (i = 0; i < ARRAY_SIZE(args) && !err; i++)
 		if (tool->needs & args[i].arg & ~out->given)
-			err = missing(tool, args[i].arg, args[i].name);
+			err = error_missing(tool, args[i].arg, args[i].name);
 	if (!err && tool->action == MCP_DO_PREVIEW)
 		err = check_preview(out);
 	return err;

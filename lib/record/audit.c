@@ -138,3 +138,29 @@ int audit_read(json_t **out, struct store *store, size_t max)
 		*out = array;
 	return err;
 }
+
+int audit_removed(struct strlist *out, struct store *store)
+{
+	static const char *const words[] = { "drop", "evict", "prune" };
+	json_t *log = NULL, *known = json_object(), *entry;
+	int err = audit_read(&log, store, 0);
+	size_t i;
+
+	/* The newest comes first. */
+	json_array_foreach(log, i, entry)
+	{
+		const char *id = json_string_value(json_object_get(entry, "id"));
+		const char *action = json_string_value(json_object_get(entry, "action"));
+
+		if (!id || !action || json_object_get(known, id))
+			continue;
+		json_object_set_new(known, id, json_true());
+		for (size_t j = 0; j < ARRAY_SIZE(words); j++)
+			if (!strcmp(action, words[j]))
+				strlist_add(out, id);
+	}
+	strlist_sort_unique(out);
+	json_decref(known);
+	json_decref(log);
+	return err;
+}

@@ -39,6 +39,9 @@ void audit_sync(struct store *store);
  */
 int audit_trim(uint64_t *left, struct store *store, uint64_t max);
 
+/** Ids of checkpoints that, as far as the trail knows, were dropped or evicted; sorted. */
+int audit_removed(struct strlist *out, struct store *store);
+
 /** The newest `max` entries (0: all), newest first, as an array owned by the caller. */
 int audit_read(json_t **out, struct store *store, size_t max);
 

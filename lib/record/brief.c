@@ -2,10 +2,10 @@
 #include "record/brief.h"
 
 #include "base/base.h"
-#include "record/checkpoint.h"
+#include "record/lookup.h"
 #include "store/store.h"
 
-static const char magic[8] = "CKPTBRF1";
+#define SECTION "records"
 
 /* This many records are read as fast as the file is written. */
 enum { READ_AGAIN_MAX = 16 };
@@ -18,13 +18,6 @@ enum flags {
 	ALL_FLAGS = 15,
 };
 
-/* In the byte order of the machine; on another machine the checksum does not match. */
-struct header {
-	char magic[8];
-	uint32_t crc; /* of everything that follows */
-	uint32_t nr;
-};
-
 struct entry {
 	char id[CKPT_ID_SIZE];
 	struct oid commit;
@@ -32,11 +25,11 @@ struct entry {
 	int64_t created_at, expiry;
 };
 
-_Static_assert(sizeof(struct header) == 16 && sizeof(struct entry) == 72, "no padding");
+_Static_assert(sizeof(struct entry) == 72, "no padding");
 
 struct entries {
-	struct map file;
-	const struct entry *items; /* in the order of ids; in the file */
+	struct cache_section section;
+	const struct entry *items; /* in the order of ids; in the section */
 	size_t nr;
 	size_t next; /* where to look first */
 };
@@ -53,32 +46,21 @@ static bool entry_is_sound(const struct entry *entry, const struct entry *before
 /* If it is not as it was written, it is ignored. */
 static void load(struct entries *out, struct store *store)
 {
-	struct header header;
-	size_t size;
+	size_t nr;
 
 	memset(out, 0, sizeof(*out));
-	out->file = map_file(store->dirfd, LAYOUT_BRIEFS);
-	size = out->file.size;
-	if (size < sizeof(header))
-		return;
-	memcpy(&header, out->file.data, sizeof(header));
-	if (memcmp(header.magic, magic, sizeof(magic)) ||
-	    (size - sizeof(header)) / sizeof(struct entry) != header.nr ||
-	    (size - sizeof(header)) % sizeof(struct entry) ||
-	    header.crc != crc_update(0, &out->file.data[offsetof(struct header, nr)],
-				     size - offsetof(struct header, nr)))
-		return;
-	/* The file is aligned for it, and so is what follows such a header. */
-	out->items = (const struct entry *)(const void *)(out->file.data + sizeof(header));
-	for (size_t i = 0; i < header.nr; i++)
+	out->section = cache_open(store, SECTION);
+	nr = out->section.len / sizeof(struct entry);
+	out->items = (const struct entry *)(const void *)out->section.data;
+	for (size_t i = 0; i < nr; i++)
 		if (!entry_is_sound(&out->items[i], i ? &out->items[i - 1] : NULL))
 			return;
-	out->nr = header.nr;
+	out->nr = nr;
 }
 
 static void release(struct entries *entries)
 {
-	map_release(&entries->file);
+	cache_close(&entries->section);
 }
 
 static int compare_id(const void *id, const void *entry)
@@ -153,11 +135,20 @@ static void to_entry(struct entry *out, const struct ckpt_brief *brief)
 		     (brief->automatic ? AUTOMATIC : 0) | (brief->safety ? SAFETY : 0);
 }
 
-static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref)
+static int read_one(struct ckpt_brief *out, struct store *store, const struct ref_item *ref,
+		    const struct ckpt_records *read)
 {
 	struct ckpt_record record;
-	int err = record_read_saved(&record, store, ref);
+	size_t at = 0;
+	int err;
 
+	if (read)
+		LOWER_BOUND(at, read->nr, strcmp(read->items[at].id, ref->id) < 0);
+	if (read && at < read->nr && oid_equal(&read->items[at].commit, &ref->commit)) {
+		brief_of(out, &read->items[at]);
+		return 0;
+	}
+	err = record_read_saved(&record, store, ref);
 	if (err)
 		return err;
 	brief_of(out, &record);
@@ -168,7 +159,7 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 /* --- all of them --- */
 
 static int collect(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
-		   struct entries *known)
+		   const struct ckpt_records *read, struct entries *known)
 {
 	int err = 0;
 
@@ -180,7 +171,7 @@ static int collect(struct ckpt_briefs *out, struct store *store, const struct re
 			from_entry(&out->items[out->nr++], entry);
 			continue;
 		}
-		err = read_one(&out->items[out->nr], store, &refs->items[i]);
+		err = read_one(&out->items[out->nr], store, &refs->items[i], read);
 		if (!err) {
 			out->nr++;
 			out->learned++;
@@ -211,14 +202,15 @@ static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 	return err;
 }
 
-int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs)
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		    const struct ckpt_records *read)
 {
 	struct entries known;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	load(&known, store);
-	err = collect(out, store, refs, &known);
+	err = collect(out, store, refs, read, &known);
 	if (!err)
 		err = ask_keepers(out, store);
 	release(&known);
@@ -234,7 +226,7 @@ int brief_read(struct ckpt_briefs *out, struct store *store)
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = brief_read_refs(out, store, &refs);
+		err = brief_read_refs(out, store, &refs, NULL);
 	refs_release(&refs);
 	return err;
 }
@@ -250,35 +242,23 @@ void brief_release(struct ckpt_briefs *briefs)
 
 size_t brief_worth(const struct ckpt_briefs *briefs)
 {
-	return briefs->learned < READ_AGAIN_MAX ?
-		       0 :
-		       sizeof(struct header) + briefs->nr * sizeof(struct entry);
+	return briefs->learned < READ_AGAIN_MAX ? 0 : briefs->nr * sizeof(struct entry);
 }
 
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store)
 {
 	struct entry *entries;
-	struct strbuf text = STRBUF_INIT;
-	struct header header = { .nr = (uint32_t)briefs->nr };
 
 	if (!brief_worth(briefs))
 		return;
-	memcpy(header.magic, magic, sizeof(magic));
-	strbuf_add(&text, &header, sizeof(header));
 	entries = xcalloc(briefs->nr + 1, sizeof(*entries));
 	for (size_t i = 0; i < briefs->nr; i++)
 		to_entry(&entries[i], &briefs->items[i]);
-	strbuf_add(&text, entries, briefs->nr * sizeof(*entries));
+	cache_set(store, SECTION, entries, briefs->nr * sizeof(*entries));
 	free(entries);
-	header.crc = crc_update(0, text.buf + offsetof(struct header, nr),
-				text.len - offsetof(struct header, nr));
-	memcpy(text.buf, &header, sizeof(header));
-	/* A failure costs the time of reading the records again. */
-	(void)fs_write_file(store->dirfd, LAYOUT_BRIEFS, text.buf, text.len, 0600, FS_FAST);
-	strbuf_release(&text);
 }
 
 void brief_forget(struct store *store)
 {
-	(void)fs_remove_tree(store->dirfd, LAYOUT_BRIEFS);
+	cache_set(store, SECTION, NULL, 0);
 }

@@ -6,6 +6,7 @@
 #include "store/store.h"
 
 struct ckpt_record;
+struct ckpt_records;
 struct store;
 
 /**
@@ -13,12 +14,11 @@ struct store;
  * and by status. Reading thousands of
  * commits for that would take longer than the save.
  *
- * checkpoint/briefs keeps what is in the commits. A commit never changes, so an
- * entry is either right for ever or about another commit: each has the id and
- * the commit that it is about, and is valid for no other. Refs tell which
- * checkpoints exist, and which are needed; neither is taken from the file.
- * It may be missing, old or torn at any time, and any process may write it,
- * with or without the lock: what it does not have is read from the commit.
+ * A section of the cache (store/cache.h) keeps what is in the commits. A commit
+ * never changes, so an entry is either right for ever or about another commit:
+ * each has the id and the commit that it is about, and is valid for no other.
+ * Refs tell which checkpoints exist, and which are needed; neither is taken from
+ * the cache. What it does not have is read from the commit.
  *
  * It does not promise that a commit can still be read. Before acting on a
  * brief, read the record and check with brief_fits().
@@ -39,7 +39,7 @@ struct ckpt_brief {
 struct ckpt_briefs {
 	struct ckpt_brief *items; /**< by id */
 	size_t nr;
-	struct strlist damaged; /**< a sentence about each checkpoint that is not in the file and
+	struct strlist damaged; /**< a sentence about each checkpoint that is not in the cache and
 				 * cannot be read */
 	size_t learned;		/**< how many were read from their commits */
 };
@@ -47,14 +47,15 @@ struct ckpt_briefs {
 /** Of all checkpoints; damaged ones are left out and named. */
 int brief_read(struct ckpt_briefs *out, struct store *store);
 
-/** The same of these refs, which are sorted by id. */
-int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs);
+/** The same of these refs, which are sorted by id; `read` are records that need not be read again. */
+int brief_read_refs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
+		    const struct ckpt_records *read);
 void brief_release(struct ckpt_briefs *briefs);
 
-/** The size that the file would have, 0 if too little was learned to be worth it. */
+/** The bytes that it would take in the cache, 0 if too little was learned to be worth it. */
 size_t brief_worth(const struct ckpt_briefs *briefs);
 
-/** Write the file if that is worth it. A failure does not matter. */
+/** Write them to the cache if that is worth it. */
 void brief_keep(const struct ckpt_briefs *briefs, struct store *store);
 
 /** The brief of one record. */
@@ -63,7 +64,7 @@ void brief_of(struct ckpt_brief *out, const struct ckpt_record *record);
 /** Whether a brief says what the record does. */
 bool brief_fits(const struct ckpt_brief *brief, const struct ckpt_record *record);
 
-/** Remove the file: something in it turned out to be wrong. */
+/** Remove them from the cache: something in it turned out to be wrong. */
 void brief_forget(struct store *store);
 
 #endif

@@ -7,27 +7,7 @@
 
 #include <sys/random.h>
 
-void record_release(struct ckpt_record *record)
-{
-	free(record->machine);
-	free(record->name);
-	free(record->type);
-	free(record->reason);
-	free(record->source);
-	free(record->before);
-	free(record->done);
-	record_agent_release(&record->agent);
-	free(record->base);
-	free(record->head);
-	free(record->branch);
-	free(record->operation);
-	strlist_release(&record->scope);
-	strlist_release(&record->state_keys);
-	strlist_release(&record->warnings);
-	strlist_release(&record->conflicts);
-	record_captures_release(&record->captures);
-	*record = (struct ckpt_record)CKPT_RECORD_INIT;
-}
+#define AUTHOR "git-checkpoint <git-checkpoint@localhost>"
 
 bool record_capture_name_valid(const char *name)
 {
@@ -136,15 +116,87 @@ int record_next_id(char out[CKPT_ID_SIZE], const char *last, int64_t now)
 	return 0;
 }
 
-/* --- reading --- */
+/*
+ * --- the fields of a record, in the order of their lines: parsing, printing and releasing follow
+ * from this table ---
+ */
 
-static void set_string(char **slot, const char *value)
+enum shape {
+	TEXT,	/* char *; NULL: no line */
+	COUNT,	/* uint64_t */
+	SOME,	/* uint64_t; 0: no line */
+	NUMBER, /* int64_t; negative: no line */
+	TIME,	/* int64_t; 0: no line */
+	FLAG,	/* bool */
+	TRUE,	/* bool; false: no line */
+	LIST,	/* struct strlist: a line for each item */
+	ID,	/* char[CKPT_ID_SIZE]; "": no line */
+	HASH,	/* char[STATEHASH_SIZE], likewise */
+	SPECIAL /* has functions of its own */
+};
+
+struct field {
+	const char *key;
+	enum shape shape;
+	size_t at;
+	void (*print)(struct strbuf *out, const char *key, const struct ckpt_record *record);
+	bool (*parse)(struct ckpt_record *record, const char *value);
+};
+
+static void print_line(struct strbuf *out, const char *key, const char *value)
 {
-	free(*slot);
-	*slot = xstrdup(value);
+	size_t len = value ? strlen(value) : 0;
+	bool plain = len && value[0] != ' ' && value[0] != '"' && value[len - 1] != ' ' &&
+		     utf8_valid(value, len);
+
+	if (!value)
+		return;
+	for (size_t i = 0; i < len && plain; i++)
+		plain = (unsigned char)value[i] >= 0x20 && value[i] != 0x7f;
+	strbuf_addf(out, "%s: ", key);
+	if (plain)
+		strbuf_add(out, value, len);
+	else
+		quote_c(out, value, len);
+	strbuf_addch(out, '\n');
 }
 
-static bool set_capture(struct ckpt_record *record, const char *value)
+static void print_safety(struct strbuf *out, const char *key, const struct ckpt_record *record)
+{
+	print_line(out, key, record->safety ? record->safety_for : NULL);
+}
+
+static bool parse_safety(struct ckpt_record *record, const char *value)
+{
+	record->safety = true;
+	snprintf(record->safety_for, sizeof(record->safety_for), "%s", value);
+	return !*value || refs_valid_id(value);
+}
+
+static void print_include(struct strbuf *out, const char *key, const struct ckpt_record *record)
+{
+	print_line(out, key, record->include_ignored ? "ignored" : NULL);
+	print_line(out, key, record->include_sensitive ? "sensitive" : NULL);
+}
+
+static bool parse_include(struct ckpt_record *record, const char *value)
+{
+	record->include_ignored |= !strcmp(value, "ignored");
+	record->include_sensitive |= !strcmp(value, "sensitive");
+	return true;
+}
+
+/* "<name> <type> <bytes>", in the order of capture; names have no blanks. */
+static void print_captures(struct strbuf *out, const char *key, const struct ckpt_record *record)
+{
+	const struct ckpt_captures *captures = &record->captures;
+
+	for (size_t i = 0; i < captures->nr; i++)
+		strbuf_addf(out, "%s: %s %s %" PRIu64 "\n", key, captures->items[i].name,
+			    captures->items[i].type, captures->items[i].size);
+}
+
+static bool parse_capture(struct ckpt_record *record, const char *value)
 {
 	struct strlist words = STRLIST_INIT;
 	uint64_t size;
@@ -163,139 +215,257 @@ static bool set_capture(struct ckpt_record *record, const char *value)
 	return ok;
 }
 
-static bool set_flag(bool *out, const char *value)
+static void print_progress(struct strbuf *out, const char *key, const struct ckpt_record *record)
 {
-	*out = !strcmp(value, "true");
-	return true;
+	if (record->progress_total)
+		strbuf_addf(out, "%s: %u/%u\n", key, record->progress, record->progress_total);
 }
 
-static bool set_number(int64_t *out, const char *value)
+static bool parse_progress(struct ckpt_record *record, const char *value)
 {
-	uint64_t number;
-
-	if (!units_parse_number(&number, value))
-		return false;
-	*out = (int64_t)number;
-	return true;
+	return sscanf(value, "%9u/%9u", &record->progress, &record->progress_total) == 2;
 }
 
-/* Fields that are kept as they are. True if `key` is one; `ok` tells whether it was valid. */
-static bool set_plain(bool *ok, struct ckpt_record *record, const char *key, const char *value)
+static void print_index(struct strbuf *out, const char *key, const struct ckpt_record *record)
 {
-	const struct {
-		const char *key;
-		char **slot;
-	} strings[] = {
-		{ "Type", &record->type },
-		{ "Reason", &record->reason },
-		{ "Source", &record->source },
-		{ "Base", &record->base },
-		{ "Head", &record->head },
-		{ "Branch", &record->branch },
-		{ "Operation", &record->operation },
-		{ "Before", &record->before },
-		{ "Done", &record->done },
-		{ "Agent", &record->agent.name },
-		{ "Agent-Session", &record->agent.session },
-		{ "Agent-Turn", &record->agent.turn_id },
-		{ "Agent-Tool", &record->agent.tool },
-		{ "Agent-Call", &record->agent.tool_call },
-		{ "Agent-Sub", &record->agent.sub_agent },
-		{ "Agent-Prompt", &record->agent.prompt },
-	};
-	const struct {
-		const char *key;
-		uint64_t *slot;
-	} numbers[] = {
-		{ "Files", &record->files },
-		{ "Bytes", &record->bytes },
-		{ "Changed", &record->changed },
-		{ "Missing", &record->missing },
-		{ "Agent-Turn-Number", &record->agent.turn },
-	};
-	const struct {
-		const char *key;
-		struct strlist *slot;
-	} lists[] = {
-		{ "Scope", &record->scope },
-		{ "State", &record->state_keys },
-		{ "Warning", &record->warnings },
-		{ "Conflict", &record->conflicts },
-	};
+	if (*record->git_hash)
+		strbuf_addf(out, "%s: %zu %zu %zu\n", key, record->index.staged,
+			    record->index.unmerged, record->index.intent_to_add);
+}
 
-	*ok = true;
-	for (size_t i = 0; i < ARRAY_SIZE(strings); i++)
-		if (!strcmp(key, strings[i].key)) {
-			set_string(strings[i].slot, value);
-			return true;
-		}
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!strcmp(key, numbers[i].key)) {
-			*ok = units_parse_number(numbers[i].slot, value);
-			return true;
-		}
-	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
-		if (!strcmp(key, lists[i].key)) {
-			strlist_add(lists[i].slot, value);
-			return true;
-		}
+static bool parse_index(struct ckpt_record *record, const char *value)
+{
+	return sscanf(value, "%9zu %9zu %9zu", &record->index.staged, &record->index.unmerged,
+		      &record->index.intent_to_add) == 3;
+}
+
+#define FIELD(key, shape, member) { key, shape, offsetof(struct ckpt_record, member), NULL, NULL }
+#define FIELD_OWN(key, print, parse) { key, SPECIAL, 0, print, parse }
+
+static const struct field fields[] = {
+	FIELD("Type", TEXT, type),
+	FIELD("Created", TIME, created_at),
+	FIELD("Reason", TEXT, reason),
+	FIELD("Source", TEXT, source),
+	FIELD("Before", TEXT, before),
+	FIELD("Done", TEXT, done),
+	FIELD("Agent", TEXT, agent.name),
+	FIELD("Agent-Session", TEXT, agent.session),
+	FIELD("Agent-Turn", TEXT, agent.turn_id),
+	FIELD("Agent-Turn-Number", SOME, agent.turn),
+	FIELD("Agent-Tool", TEXT, agent.tool),
+	FIELD("Agent-Call", TEXT, agent.tool_call),
+	FIELD("Agent-Sub", TEXT, agent.sub_agent),
+	FIELD("Agent-Prompt", TEXT, agent.prompt),
+	FIELD("Step", NUMBER, step),
+	FIELD("Expires", TIME, expiry),
+	FIELD("Automatic", FLAG, automatic),
+	FIELD_OWN("Safety-For", print_safety, parse_safety),
+	FIELD("Composed-For", ID, composed_for),
+	FIELD("Conflict", LIST, conflicts),
+	FIELD_OWN("Include", print_include, parse_include),
+	FIELD("State-Hash", HASH, state_hash),
+	FIELD("Files", COUNT, files),
+	FIELD("Bytes", COUNT, bytes),
+	FIELD("Changed", COUNT, changed),
+	FIELD("Added", NUMBER, added),
+	FIELD("Deleted", NUMBER, deleted),
+	FIELD("Missing", COUNT, missing),
+	FIELD("Base", TEXT, base),
+	FIELD("Scope", LIST, scope),
+	FIELD("State-Only", TRUE, state_only),
+	FIELD("State", LIST, state_keys),
+	FIELD_OWN("Capture", print_captures, parse_capture),
+	FIELD("Head", TEXT, head),
+	FIELD("Branch", TEXT, branch),
+	FIELD("Operation", TEXT, operation),
+	FIELD_OWN("Progress", print_progress, parse_progress),
+	FIELD("Git-Hash", HASH, git_hash),
+	FIELD_OWN("Index", print_index, parse_index),
+	FIELD("Warning", LIST, warnings),
+};
+
+static void *member_at(const struct ckpt_record *record, const struct field *field)
+{
+	return (char *)(uintptr_t)record + field->at;
+}
+
+/* What an agent told is a part of a record: the texts of it, NULL after the last. */
+static char **agent_text(const struct ckpt_agent *agent, size_t i)
+{
+	size_t from = offsetof(struct ckpt_record, agent);
+
+	for (const struct field *field = fields; field < fields + ARRAY_SIZE(fields); field++)
+		if (field->shape == TEXT && field->at >= from && field->at < from + sizeof(*agent) &&
+		    !i--)
+			return (char **)(void *)((char *)(uintptr_t)agent + (field->at - from));
+	return NULL;
+}
+
+void record_agent_copy(struct ckpt_agent *out, const struct ckpt_agent *agent)
+{
+	char **from;
+
+	out->turn = agent->turn;
+	for (size_t i = 0; (from = agent_text(agent, i)); i++)
+		*agent_text(out, i) = *from ? xstrdup(*from) : NULL;
+}
+
+void record_agent_release(struct ckpt_agent *agent)
+{
+	char **text;
+
+	for (size_t i = 0; (text = agent_text(agent, i)); i++)
+		free(*text);
+	memset(agent, 0, sizeof(*agent));
+}
+
+void record_release(struct ckpt_record *record)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (fields[i].shape == TEXT)
+			free(*(char **)member_at(record, &fields[i]));
+		else if (fields[i].shape == LIST)
+			strlist_release(member_at(record, &fields[i]));
+	}
+	free(record->machine);
+	free(record->name);
+	record_captures_release(&record->captures);
+	*record = (struct ckpt_record)CKPT_RECORD_INIT;
+}
+
+/* --- writing --- */
+
+static void print_number(struct strbuf *out, const char *key, uint64_t value)
+{
+	strbuf_addf(out, "%s: %" PRIu64 "\n", key, value);
+}
+
+static void print_field(struct strbuf *out, const struct field *field,
+			const struct ckpt_record *record)
+{
+	const void *at = member_at(record, field);
+	const struct strlist *list = at;
+	char iso[CLOCK_ISO_SIZE];
+	uint64_t count;
+	int64_t number;
+
+	switch (field->shape) {
+	case TEXT:
+		print_line(out, field->key, *(char *const *)at);
+		break;
+	case COUNT:
+	case SOME:
+		count = *(const uint64_t *)at;
+		if (count || field->shape == COUNT)
+			print_number(out, field->key, count);
+		break;
+	case NUMBER:
+		number = *(const int64_t *)at;
+		if (number >= 0)
+			print_number(out, field->key, (uint64_t)number);
+		break;
+	case TIME:
+		number = *(const int64_t *)at;
+		print_line(out, field->key, number ? clock_format_iso(iso, number) : NULL);
+		break;
+	case FLAG:
+		print_line(out, field->key, *(const bool *)at ? "true" : "false");
+		break;
+	case TRUE:
+		print_line(out, field->key, *(const bool *)at ? "true" : NULL);
+		break;
+	case LIST:
+		for (size_t i = 0; i < list->nr; i++)
+			print_line(out, field->key, list->items[i]);
+		break;
+	case ID:
+	case HASH:
+		print_line(out, field->key, *(const char *)at ? at : NULL);
+		break;
+	case SPECIAL:
+		field->print(out, field->key, record);
+	}
+}
+
+static void print_message(struct strbuf *out, const struct ckpt_record *record)
+{
+	char iso[CLOCK_ISO_SIZE];
+
+	utf8_sanitize(out, record->reason, strcspn(record->reason, "\n"));
+	strbuf_addf(out, " | %s | ", clock_format_iso(iso, record->created_at));
+	utf8_sanitize(out, record->source, strcspn(record->source, "\n"));
+	strbuf_addstr(out, "\n\n");
+	print_line(out, "Checkpoint", RECORD_FORMAT);
+	print_line(out, "Id", record->id);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		print_field(out, &fields[i], record);
+}
+
+int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
+{
+	struct strbuf commit = STRBUF_INIT;
+	char tree[OID_HEX + 1], parent[OID_HEX + 1];
+	int err = meta_write(&record->meta, meta, pack);
+
+	if (err)
+		return err;
+	strbuf_addf(&commit,
+		    "tree %s\nparent %s\n"
+		    "author " AUTHOR " %lld +0000\ncommitter " AUTHOR " %lld +0000\n\n",
+		    oid_hex(tree, &record->tree), oid_hex(parent, &record->meta),
+		    (long long)record->created_at, (long long)record->created_at);
+	print_message(&commit, record);
+	err = pack_add_new(pack, &record->commit, OBJECT_COMMIT, commit.buf, commit.len);
+	strbuf_release(&commit);
+	return err;
+}
+
+/* --- reading --- */
+
+static bool parse_value(struct ckpt_record *record, const struct field *field, const char *value)
+{
+	void *at = member_at(record, field);
+
+	switch (field->shape) {
+	case TEXT:
+		free(*(char **)at);
+		*(char **)at = xstrdup(value);
+		return true;
+	case COUNT:
+	case SOME:
+	case NUMBER: /* as large as the others, and never negative in a record */
+		return units_parse_number(at, value);
+	case TIME:
+		return clock_parse_iso(at, value);
+	case FLAG:
+	case TRUE:
+		*(bool *)at = !strcmp(value, "true");
+		return true;
+	case LIST:
+		strlist_add(at, value);
+		return true;
+	case ID:
+		snprintf(at, CKPT_ID_SIZE, "%s", value);
+		return refs_valid_id(value);
+	case HASH:
+		snprintf(at, STATEHASH_SIZE, "%s", value);
+		return strlen(value) == STATEHASH_SIZE - 1;
+	case SPECIAL:
+		return field->parse(record, value);
+	}
 	return false;
 }
 
-static bool set_field(struct ckpt_record *record, const char *key, const char *value)
+/* What is not known is not needed to understand the rest. */
+static bool parse_field(struct ckpt_record *record, const char *key, const char *value)
 {
-	bool ok;
-
-	if (set_plain(&ok, record, key, value))
-		return ok;
-	if (!strcmp(key, "Created"))
-		return clock_parse_iso(&record->created_at, value);
-	if (!strcmp(key, "Expires"))
-		return clock_parse_iso(&record->expiry, value);
-	if (!strcmp(key, "Automatic"))
-		return set_flag(&record->automatic, value);
-	if (!strcmp(key, "Safety-For")) {
-		record->safety = true;
-		snprintf(record->safety_for, sizeof(record->safety_for), "%s", value);
-		return !*value || refs_valid_id(value);
-	}
-	if (!strcmp(key, "Composed-For")) {
-		snprintf(record->composed_for, sizeof(record->composed_for), "%s", value);
-		return refs_valid_id(value);
-	}
-	if (!strcmp(key, "State-Only"))
-		return set_flag(&record->state_only, value);
-	if (!strcmp(key, "Capture"))
-		return set_capture(record, value);
-	if (!strcmp(key, "Include")) {
-		record->include_ignored |= !strcmp(value, "ignored");
-		record->include_sensitive |= !strcmp(value, "sensitive");
-		return true;
-	}
-	if (!strcmp(key, "Step"))
-		return set_number(&record->step, value);
-	if (!strcmp(key, "Added"))
-		return set_number(&record->added, value);
-	if (!strcmp(key, "Deleted"))
-		return set_number(&record->deleted, value);
-	if (!strcmp(key, "State-Hash")) {
-		snprintf(record->state_hash, sizeof(record->state_hash), "%s", value);
-		return strlen(value) == STATEHASH_SIZE - 1;
-	}
-	if (!strcmp(key, "Git-Hash")) {
-		snprintf(record->git_hash, sizeof(record->git_hash), "%s", value);
-		return strlen(value) == STATEHASH_SIZE - 1;
-	}
-	if (!strcmp(key, "Progress"))
-		return sscanf(value, "%9u/%9u", &record->progress, &record->progress_total) == 2;
-	if (!strcmp(key, "Index"))
-		return sscanf(value, "%9zu %9zu %9zu", &record->index.staged,
-			      &record->index.unmerged, &record->index.intent_to_add) == 3;
-	if (!strcmp(key, "Checkpoint"))
-		return !strcmp(value, RECORD_FORMAT);
-	if (!strcmp(key, "Id"))
-		return !strcmp(value, record->id);
-	return true; /* not needed to understand the rest */
+	if (!strcmp(key, "Checkpoint") || !strcmp(key, "Id"))
+		return !strcmp(value, *key == 'I' ? record->id : RECORD_FORMAT);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (!strcmp(key, fields[i].key))
+			return parse_value(record, &fields[i], value);
+	return true;
 }
 
 /* One "Key: value" line; `line` is cut up. */
@@ -312,7 +482,7 @@ static bool parse_line(struct ckpt_record *record, char *line)
 		ok = quote_undo_c(&value, colon + 2, NULL);
 	else
 		ok = (strbuf_addstr(&value, colon + 2), true);
-	ok = ok && set_field(record, line, value.buf);
+	ok = ok && parse_field(record, line, value.buf);
 	strbuf_release(&value);
 	return ok;
 }
@@ -341,8 +511,15 @@ int record_damaged(int err, struct store *store, const char *id)
 		return err;
 	/* The holder of the lock knows that no other process removes anything. */
 	if (store->lockfd < 0 && !refs_exist(store, id) && !fetched_exists(store, id))
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile", id);
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped by another process", id);
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
+}
+
+static _Atomic uint64_t reads;
+
+uint64_t record_reads(void)
+{
+	return reads;
 }
 
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref)
@@ -350,6 +527,7 @@ int record_read_saved(struct ckpt_record *out, struct store *store, const struct
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
+	reads++;
 	*out = (struct ckpt_record)CKPT_RECORD_INIT;
 	memcpy(out->id, ref->id, sizeof(out->id));
 	out->commit = ref->commit;

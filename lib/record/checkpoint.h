@@ -169,6 +169,13 @@ const struct ckpt_capture *record_captures_find(const struct ckpt_captures *capt
 						const char *name);
 void record_captures_release(struct ckpt_captures *captures);
 
+/** Append an entry to the text of a tree. */
+void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);
+
+/** The same for a blob of these bytes, which is added to the pack. */
+int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+		  size_t len);
+
 /** Add only the metadata commit to a pack. Blobs of captures and stored states must exist. */
 int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
 
@@ -205,6 +212,9 @@ int record_read_kept(struct ckpt_record *out, struct store *store, const struct 
 
 /** The same without what is not in the commit: neither pinned nor named nor imported. */
 int record_read_saved(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
+
+/** How many commits of checkpoints this process has read so far, for tests: each is read once. */
+uint64_t record_reads(void);
 
 /**
  * Read what hangs off it; with `modes_only`, only the modes. Captures and

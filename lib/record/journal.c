@@ -2,7 +2,7 @@
 #include "record/journal.h"
 
 #include "base/base.h"
-#include "record/target.h"
+#include "record/lookup.h"
 #include "store/store.h"
 
 #include <sys/file.h>
@@ -41,7 +41,7 @@ static bool read_id(char out[CKPT_ID_SIZE], const json_t *object, const char *ke
 {
 	const char *id = json_string_value(json_object_get(object, key));
 
-	if (!id || !target_valid_id(id))
+	if (!id || !lookup_valid_target(id))
 		return false;
 	snprintf(out, CKPT_ID_SIZE, "%s", id);
 	return true;

@@ -3,14 +3,14 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "record/lookup_machine_internal.h"
 #include "record/lost.h"
+
+#include <sys/random.h>
 
 enum {
 	COMMIT_PREFIX_MIN = 4,
 	ID_DIGITS = 6,
 	CANDIDATES_SHOWN = 10,
-	/* From this many on, all marks are read at once rather than those of each. */
 };
 
 /* They were read from the newest on. */
@@ -187,7 +187,7 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
 }
 
-static int unknown(const char *name)
+static int set_unknown(const char *name)
 {
 	const char *dots = strstr(name, "..");
 
@@ -223,7 +223,7 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 	int err;
 
 	if (name[1] && (name[1] != '~' || (name[2] && !units_parse_number(&back, name + 2))))
-		return unknown(name);
+		return set_unknown(name);
 	if (name[1] && !name[2])
 		back = 1;
 	err = lookup_newest_such(out, store, refs, is_so_far_back, &back);
@@ -287,7 +287,7 @@ static int by_step(struct ckpt_record *out, struct store *store, const struct re
 	int err;
 
 	if (!units_parse_number(&step, name + strlen("step:")))
-		return unknown(name);
+		return set_unknown(name);
 	err = lookup_newest_such(out, store, refs, has_step, &step);
 	if (err != CKPT_ENOTFOUND)
 		return err;
@@ -363,7 +363,7 @@ static int by_hash(struct ckpt_record *out, struct store *store, const struct re
 		if (found)
 			return record_read(out, store, &refs->items[at]);
 	}
-	return unknown(name);
+	return set_unknown(name);
 }
 
 static const struct ref_item *with_commit(const struct ref_list *refs, const struct oid *commit)
@@ -406,6 +406,126 @@ int lookup_name_free(struct store *store, const struct ref_list *refs, const cha
 	return err;
 }
 
+/* --- checkpoints of other machines, see store/fetched.h --- */
+
+static bool is_of_machine(const struct fetched_item *item, const char *machine, size_t len)
+{
+	return strlen(item->machine) == len && !strncmp(item->machine, machine, len);
+}
+
+/* What matches more exactly wins. */
+static bool matches_fetched(const char *id, const char *name, int way)
+{
+	if (!way)
+		return !strcmp(id, name);
+	if (way == 1)
+		return strlen(name) == ID_DIGITS && !strcasecmp(id + strlen(id) - ID_DIGITS, name);
+	return !strncmp(id, name, strlen(name));
+}
+
+/* How many match; `at` is the last of them. Those of a machine are in the order of their ids. */
+static size_t find_fetched(size_t *at, const struct fetched_list *all, const char *name)
+{
+	const char *slash = strchr(name, '/'), *rest = slash + 1;
+	size_t len = (size_t)(slash - name), found = 0;
+
+	for (int way = 0; way < 3 && !found && *rest; way++)
+		for (size_t i = 0; i < all->nr; i++)
+			if (is_of_machine(&all->items[i], name, len) &&
+			    matches_fetched(all->items[i].ref.id, rest, way)) {
+				found++;
+				*at = i;
+			}
+	return found;
+}
+
+/* "<machine>/@": the last of those that can be read. */
+static int read_newest_fetched(struct ckpt_record *out, struct store *store, const struct fetched_list *all,
+		       const char *name)
+{
+	size_t len = strcspn(name, "/");
+
+	for (size_t i = all->nr; i--;)
+		if (is_of_machine(&all->items[i], name, len) &&
+		    !record_read_fetched(out, store, &all->items[i]))
+			return 0;
+	return CKPT_ENOTFOUND;
+}
+
+static int set_unknown_fetched(const char *name)
+{
+	return ckpt_error_set(CKPT_ENOTFOUND,
+			      "no checkpoint named '%s'; see 'git checkpoint list', and 'git checkpoint "
+			      "list --remote' for those of other machines",
+			      name);
+}
+
+/* "<machine>/@", "<machine>/<id>", a prefix of the id, or the digits at its end. */
+static int read_fetched(struct ckpt_record *out, struct store *store, const char *name)
+{
+	struct fetched_list all;
+	size_t at = 0, found;
+	int err = fetched_list(&all, store);
+
+	if (err)
+		return err;
+	found = find_fetched(&at, &all, name);
+	if (!strcmp(strchr(name, '/'), "/@"))
+		err = read_newest_fetched(out, store, &all, name);
+	else if (found == 1)
+		err = record_read_fetched(out, store, &all.items[at]);
+	else if (found)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "'%s' is ambiguous; see 'git checkpoint list --remote'", name);
+	else
+		err = CKPT_ENOTFOUND;
+	fetched_release(&all);
+	return err == CKPT_ENOTFOUND ? set_unknown_fetched(name) : err;
+}
+
+/* Any machine can use the id of another one: then it says nothing. */
+static int read_only_fetched(struct ckpt_record *out, struct store *store,
+			 const struct fetched_list *all, const char *id)
+{
+	const struct fetched_item *found = NULL;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct fetched_item *item = &all->items[i];
+
+		if (strcmp(item->ref.id, id) != 0)
+			continue;
+		if (found && !oid_equal(&found->ref.commit, &item->ref.commit))
+			return ckpt_error_set(CKPT_ERROR,
+					      "'%s' is ambiguous, it could be '%s/%s' or '%s/%s'", id,
+					      found->machine, id, item->machine, id);
+		if (!found)
+			found = item;
+	}
+	return found ? record_read_fetched(out, store, found) : CKPT_ENOTFOUND;
+}
+
+/*
+ * By a whole id alone, which is how journals and the undo stack name one. CKPT_ENOTFOUND leaves the
+ * message as it is.
+ */
+static int read_fetched_id(struct ckpt_record *out, struct store *store, const char *id)
+{
+	char *kept = ckpt_error_keep();
+	struct fetched_list all;
+	int err = fetched_list(&all, store);
+
+	if (!err) {
+		err = read_only_fetched(out, store, &all, id);
+		fetched_release(&all);
+	}
+	if (err == CKPT_ENOTFOUND)
+		return ckpt_error_put_back(err, kept);
+	free(kept);
+	return err;
+}
+
+/* --- by name --- */
+
 int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 {
 	const struct ref_item *named;
@@ -413,7 +533,7 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 	int err;
 
 	if (!*name)
-		return unknown(name);
+		return set_unknown(name);
 	err = refs_list(&refs, store);
 	if (err)
 		return err;
@@ -426,11 +546,73 @@ int lookup_name(struct ckpt_record *out, struct store *store, const char *name)
 	else if ((named = lookup_named(store, &refs, name)))
 		err = record_read(out, store, named);
 	else if (strchr(name, '/'))
-		err = lookup_machine(out, store, name);
+		err = read_fetched(out, store, name);
 	else
 		err = by_hash(out, store, &refs, name);
 	if (err == CKPT_ENOTFOUND && refs_valid_id(name))
-		err = lookup_fetched_id(out, store, name);
+		err = read_fetched_id(out, store, name);
 	refs_release(&refs);
 	return err;
+}
+
+/* --- composed states --- */
+
+/* "cmp_" and otherwise like that of a checkpoint. */
+static bool is_composed_id(const char *id)
+{
+	char like[CKPT_ID_SIZE];
+
+	if (strncmp(id, "cmp_", 4))
+		return false;
+	snprintf(like, sizeof(like), "chk_%s", id + 4);
+	return strlen(id) == strlen(like) && refs_valid_id(like);
+}
+
+bool lookup_valid_target(const char *id)
+{
+	return refs_valid_id(id) || is_composed_id(id);
+}
+
+static bool find_composed(struct oid *out, struct store *store, const char *id)
+{
+	return keepers_find(out, store, KEEPER_JOURNAL, id) || keepers_find(out, store, KEEPER_UNDO, id);
+}
+
+bool lookup_target_exists(struct store *store, const char *id)
+{
+	struct oid commit;
+
+	return is_composed_id(id) ? find_composed(&commit, store, id) : refs_exist(store, id);
+}
+
+int lookup_target(struct ckpt_record *out, struct store *store, const char *id)
+{
+	struct ref_item ref = { 0 };
+
+	if (!is_composed_id(id))
+		return lookup_name(out, store, id);
+	snprintf(ref.id, sizeof(ref.id), "%s", id);
+	if (!find_composed(&ref.commit, store, id))
+		return ckpt_error_set(CKPT_ENOTFOUND, "the state '%s' is not in the store", id);
+	return record_read_saved(out, store, &ref);
+}
+
+int lookup_make_composed_id(char out[CKPT_ID_SIZE], struct store *store, int64_t now)
+{
+	char stamp[CLOCK_ISO_SIZE];
+	struct oid commit;
+	uint32_t random;
+
+	clock_format_id(stamp, now);
+	do {
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return ckpt_error_errno("unable to get random bytes");
+		snprintf(out, CKPT_ID_SIZE, "cmp_%.15s_%06x", stamp, random & 0xffffff);
+	} while (find_composed(&commit, store, out));
+	return 0;
+}
+
+const char *lookup_target_name(const struct ckpt_record *record)
+{
+	return *record->composed_for ? record->composed_for : record->id;
 }

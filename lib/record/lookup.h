@@ -82,4 +82,27 @@ int lookup_name_free(struct store *store, const struct ref_list *refs, const cha
 /** By name. CKPT_ENOTFOUND if nothing matches, CKPT_ERROR if several do: the message lists them. */
 int lookup_name(struct ckpt_record *out, struct store *store, const char *name);
 
+/* --- composed states --- */
+
+/*
+ * What a journal or an undo stack names, by its full id: a checkpoint, or a state that a
+ * restore leads to and that is none (see restore/compose.h). No list shows such a composed
+ * state; it exists as long as the journal or the undo stack needs it (store/keepers.h).
+ */
+
+/** Either may be meant. */
+bool lookup_valid_target(const char *id);
+
+/** False: it was dropped, or not needed any more. */
+bool lookup_target_exists(struct store *store, const char *id);
+
+/** Read its record; CKPT_ENOTFOUND if there is none. */
+int lookup_target(struct ckpt_record *out, struct store *store, const char *id);
+
+/** A new id for a composed state. */
+int lookup_make_composed_id(char out[CKPT_ID_SIZE], struct store *store, int64_t now);
+
+/** What to show a person: of a composed state the checkpoint that it leads to. */
+const char *lookup_target_name(const struct ckpt_record *record);
+
 #endif

@@ -20,19 +20,17 @@ struct note {
 struct notes {
 	struct note *items;
 	size_t nr, alloc;
-	struct ref_list refs; /* checkpoints with a ref here are not lost; by id */
+	const struct ref_list *refs; /* checkpoints with a ref here are not lost; by id */
 };
 
 static void notes_init(struct notes *notes, const struct ref_list *refs)
 {
-	memset(notes, 0, sizeof(*notes));
-	refs_copy_by_id(&notes->refs, refs);
+	*notes = (struct notes){ .refs = refs };
 }
 
 static void notes_release(struct notes *notes)
 {
 	free(notes->items);
-	refs_release(&notes->refs);
 }
 
 static struct note *find_note(const struct notes *notes, const char *id)
@@ -48,7 +46,7 @@ static void add_note(const char *id, const char *digits, void *payload)
 	struct notes *notes = payload;
 	struct note *note;
 
-	if (refs_has(&notes->refs, id) || find_note(notes, id))
+	if (refs_has(notes->refs, id) || find_note(notes, id))
 		return;
 	ALLOC_GROW(notes->items, notes->nr + 1, notes->alloc);
 	note = &notes->items[notes->nr++];
@@ -220,7 +218,7 @@ static int add_from_packs(struct notes *notes, struct store *store, const json_t
 
 	if (err)
 		return err;
-	any = any || (!notes->refs.nr && !json_array_size(log) && store->repaired.nr);
+	any = any || (!notes->refs->nr && !json_array_size(log) && store->damage.nr);
 	for (size_t i = 0; i < commits.nr; i++) {
 		char hex[OID_HEX + 1];
 
@@ -288,15 +286,24 @@ void lost_rebuild_manifest(struct store *store)
 
 size_t lost_count(struct store *store, const struct ref_list *refs)
 {
-	struct notes notes;
+	bool agrees = manifest_agrees(store, refs);
+	int still = agrees ? -1 : store_hold_still(store);
+	struct ref_list now = { 0 };
+	struct notes notes = { 0 };
+	size_t noted;
 
-	/* As a rule there are none. */
-	if (faccessat(store->dirfd, LAYOUT_LOST, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	notes_init(&notes, refs);
-	(void)read_notes(&notes, store);
+	/* Whoever changes the store has not yet written what it did: look only while nobody does. */
+	if (still >= 0 && !refs_list(&now, store)) {
+		(void)collect(&notes, &noted, store, &now, false);
+	} else if (!faccessat(store->dirfd, LAYOUT_LOST, F_OK, AT_SYMLINK_NOFOLLOW)) {
+		notes_init(&notes, refs);
+		(void)read_notes(&notes, store);
+	}
+	noted = notes.nr;
 	notes_release(&notes);
-	return notes.nr;
+	refs_release(&now);
+	fs_close(still);
+	return noted;
 }
 
 /* Of several commits with the same id the one whose name is noted. */

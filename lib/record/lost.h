@@ -29,7 +29,10 @@ int lost_note(struct store *store, const struct ref_list *refs);
  */
 void lost_rebuild_manifest(struct store *store);
 
-/** How many are recorded and still without a ref. */
+/**
+ * How many are recorded, or would be by lost_note(), and still without a ref. Writes nothing, and
+ * leaves what a process does that is changing the store out of account.
+ */
 size_t lost_count(struct store *store, const struct ref_list *refs);
 
 /** Those that are recorded, still lost, and whose commit is in the store. */

@@ -2,7 +2,6 @@
 #include "record/checkpoint.h"
 
 #include "base/base.h"
-#include "record/meta_parts_internal.h"
 #include "store/store.h"
 
 void meta_init(struct ckpt_meta *meta)
@@ -65,7 +64,7 @@ const struct ckpt_state *meta_find_state(const struct ckpt_meta *meta, const cha
 
 /* --- names in a tree: no "/", no ".git", nothing odd --- */
 
-void meta_encode(struct strbuf *out, const char *key)
+static void encode_name(struct strbuf *out, const char *key)
 {
 	for (const char *p = key; *p; p++) {
 		if (isalnum((unsigned char)*p) || *p == '_' || *p == '-' || (*p == '.' && p != key))
@@ -75,7 +74,7 @@ void meta_encode(struct strbuf *out, const char *key)
 	}
 }
 
-void meta_decode(struct strbuf *out, const char *name)
+static void decode_name(struct strbuf *out, const char *name)
 {
 	for (; *name; name++) {
 		unsigned char byte;
@@ -156,7 +155,7 @@ static int add_states(struct strbuf *tree, struct pack *pack, const struct ckpt_
 	for (size_t i = 0; i < meta->states_nr; i++) {
 		struct strbuf name = STRBUF_INIT;
 
-		meta_encode(&name, meta->states[i].key);
+		encode_name(&name, meta->states[i].key);
 		names[2 * i] = strbuf_detach(&name, NULL);
 		names[2 * i + 1] = (char *)&meta->states[i];
 	}
@@ -210,6 +209,87 @@ static int add_captures(struct strbuf *tree, struct pack *pack,
 	return err;
 }
 
+/* In the order of the sources. */
+static const char *const source_names[RULES_SOURCES] = { "default", "exclude", "project", "user" };
+
+struct rules_name {
+	char *encoded;
+	const struct rules_nested *nested;
+};
+
+static int rules_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct rules_name *)a)->encoded, ((const struct rules_name *)b)->encoded);
+}
+
+static int add_subtree(struct strbuf *tree, struct pack *pack, const char *name,
+		    const struct strbuf *sub)
+{
+	struct oid oid;
+	int err = pack_add_new(pack, &oid, OBJECT_TREE, sub->buf, sub->len);
+
+	if (!err)
+		meta_add_entry(tree, "40000", name, &oid);
+	return err;
+}
+
+static int add_nested_rules(struct strbuf *tree, struct pack *pack, const struct rules_texts *texts)
+{
+	struct rules_name *names = xcalloc(texts->nested_nr ? texts->nested_nr : 1, sizeof(*names));
+	struct strbuf sub = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < texts->nested_nr; i++) {
+		struct strbuf encoded = STRBUF_INIT;
+
+		encode_name(&encoded, texts->nested[i].path);
+		names[i] = (struct rules_name){ strbuf_detach(&encoded, NULL), &texts->nested[i] };
+	}
+	if (texts->nested_nr)
+		qsort(names, texts->nested_nr, sizeof(*names), rules_by_name);
+	for (size_t i = 0; i < texts->nested_nr && !err; i++)
+		err = meta_add_blob(&sub, pack, names[i].encoded, names[i].nested->text.buf,
+				    names[i].nested->text.len);
+	if (!err && texts->nested_nr)
+		err = add_subtree(tree, pack, "nested", &sub);
+	for (size_t i = 0; i < texts->nested_nr; i++)
+		free(names[i].encoded);
+	free(names);
+	strbuf_release(&sub);
+	return err;
+}
+
+static int add_source(struct strbuf *tree, struct pack *pack, const struct rules_texts *texts,
+		      enum rules_source source)
+{
+	return meta_add_blob(tree, pack, source_names[source], texts->of[source].buf,
+			     texts->of[source].len);
+}
+
+static int add_rules(struct strbuf *tree, struct pack *pack, const struct ckpt_meta *meta)
+{
+	const struct rules_texts *texts = &meta->rules;
+	struct strbuf sub = STRBUF_INIT;
+	int err;
+
+	if (!meta->have_rules)
+		return 0;
+	/* In the order of their names. */
+	err = add_source(&sub, pack, texts, RULES_FROM_DEFAULTS);
+	if (!err)
+		err = add_source(&sub, pack, texts, RULES_FROM_SETTINGS);
+	if (!err)
+		err = add_nested_rules(&sub, pack, texts);
+	if (!err)
+		err = add_source(&sub, pack, texts, RULES_FROM_PROJECT);
+	if (!err)
+		err = add_source(&sub, pack, texts, RULES_FROM_USER);
+	if (!err)
+		err = add_subtree(tree, pack, "rules", &sub);
+	strbuf_release(&sub);
+	return err;
+}
+
 int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack)
 {
 	struct strbuf tree = STRBUF_INIT, commit = STRBUF_INIT;
@@ -230,7 +310,7 @@ int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack
 	if (!err)
 		err = add_nested(&tree, pack, &meta->nested);
 	if (!err)
-		err = meta_add_rules(&tree, pack, meta);
+		err = add_rules(&tree, pack, meta);
 	if (!err)
 		err = add_states(&tree, pack, meta);
 	if (!err)
@@ -297,7 +377,7 @@ static int read_states(struct ckpt_meta *meta, struct store *store, const struct
 
 	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
 		strbuf_reset(&key);
-		meta_decode(&key, entry.name);
+		decode_name(&key, entry.name);
 		err = read_state(meta, store, key.buf, &entry.oid);
 	}
 	if (!err && rc < 0)
@@ -335,6 +415,52 @@ static int check_captures(const struct ckpt_meta *meta)
 	return 0;
 }
 
+static int read_nested_rules(struct rules_texts *texts, struct store *store, const struct oid *oid)
+{
+	struct strbuf tree = STRBUF_INIT, path = STRBUF_INIT, text = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
+
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
+		strbuf_reset(&path);
+		strbuf_reset(&text);
+		decode_name(&path, entry.name);
+		err = objects_read(&text, store, &entry.oid, OBJECT_BLOB);
+		if (!err)
+			rules_texts_add_nested(texts, path.buf, text.buf, text.len);
+	}
+	strbuf_release(&tree);
+	strbuf_release(&path);
+	strbuf_release(&text);
+	return !err && rc < 0 ? rc : err;
+}
+
+static int read_source(struct rules_texts *texts, struct store *store,
+		       const struct tree_entry *entry)
+{
+	if (!strcmp(entry->name, "nested"))
+		return read_nested_rules(texts, store, &entry->oid);
+	for (size_t i = 0; i < RULES_SOURCES; i++)
+		if (!strcmp(source_names[i], entry->name))
+			return objects_read(&texts->of[i], store, &entry->oid, OBJECT_BLOB);
+	return 0;
+}
+
+static int read_rules(struct ckpt_meta *meta, struct store *store, const struct oid *oid)
+{
+	struct strbuf tree = STRBUF_INIT;
+	struct tree_entry entry;
+	size_t at = 0;
+	int err = objects_read(&tree, store, oid, OBJECT_TREE), rc = 1;
+
+	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0)
+		err = read_source(&meta->rules, store, &entry);
+	meta->have_rules = true;
+	strbuf_release(&tree);
+	return !err && rc < 0 ? rc : err;
+}
+
 static int read_part(struct ckpt_meta *meta, struct store *store, const struct tree_entry *entry,
 		     bool modes_only)
 {
@@ -360,7 +486,7 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 	} else if (!strcmp(entry->name, "git")) {
 		meta->git = entry->oid;
 	} else if (!strcmp(entry->name, "rules")) {
-		err = meta_read_rules(meta, store, &entry->oid);
+		err = read_rules(meta, store, &entry->oid);
 	}
 	strbuf_release(&text);
 	return err;

@@ -141,6 +141,17 @@ int modes_parse(struct modes *out, const char *data, size_t len)
 	return 0;
 }
 
+int modes_of_tree(struct modes *out, const struct wt_dir *root)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err;
+
+	modes_encode(&text, root);
+	err = modes_parse(out, text.buf, text.len);
+	strbuf_release(&text);
+	return err;
+}
+
 void modes_release(struct modes *modes)
 {
 	free(modes->items);

@@ -34,6 +34,8 @@ void modes_encode(struct strbuf *out, const struct wt_dir *root);
 
 /** CKPT_ECORRUPT if the bytes are malformed. */
 int modes_parse(struct modes *out, const char *data, size_t len);
+/** Those of a scanned tree. */
+int modes_of_tree(struct modes *out, const struct wt_dir *root);
 void modes_release(struct modes *modes);
 
 /** Permission bits of a path whose mode in the tree is `git_mode`. */

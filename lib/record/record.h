@@ -21,24 +21,20 @@
 #include "record/nested.h"
 #include "record/snapshot.h"
 #include "record/stage_dir.h"
-#include "record/stage_settle.h"
 #include "record/statehash.h"
-#include "record/target.h"
 #include "record/title.h"
 
 /*
  * In this folder:
  *
- *   checkpoint checkpoint_write meta meta_rules  checkpoint <-> commits
- *   record_agent            which agent took it
+ *   checkpoint meta         checkpoint <-> commits: the record, and what hangs off it
  *   modes                   permission bits that a git tree cannot hold
  *   snapshot contents compare  a checkpoint's tree and contents; what differs from another
  *   statehash nested        the hash of a whole state; repositories within the worktree
- *   lookup lookup_machine brief title  from what people type to records; a summary of all; a line
- *                           about one
+ *   lookup                  from what people type, or journal and undo name, to records
+ *   brief title             a summary of all checkpoints; a line about one
  *   manifest audit          the list for people, the audit trail
- *   journal stage_dir stage_settle  an interrupted restore, undo; its directories, settling them
- *   target                  what journal and undo name: a checkpoint or a composed state
+ *   journal stage_dir       an interrupted restore, undo; its directories, and settling them
  *   lost identity           refs that disappeared; which directory a store belongs to
  */
 

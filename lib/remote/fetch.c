@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "keep/keep.h"
+#include "look/look.h"
 #include "record/record.h"
 #include "remote/incoming_internal.h"
 #include "remote/remotes.h"
@@ -28,17 +29,13 @@ enum { AT_ONCE = 500 };
 struct fetching {
 	struct fetch_result *out;
 	struct session *session;
-	const struct fetch_opts *opts;
-	struct transport transport;
-	char *prefix;
-	struct fetched_list there;
+	struct transport *transport;
 	struct incoming incoming;
-	bool lost; /* the remote says nothing any more */
 };
 
 /* --- which ones --- */
 
-static void add(struct fetch_result *out, const struct fetched_item *item)
+static void add_item(struct fetch_result *out, const struct fetched_item *item)
 {
 	struct fetch_item *new;
 
@@ -56,7 +53,7 @@ static void add_once(struct fetch_result *out, const struct fetched_item *item)
 		if (!strcmp(out->items[i].at.machine, item->machine) &&
 		    !strcmp(out->items[i].at.ref.id, item->ref.id))
 			return;
-	add(out, item);
+	add_item(out, item);
 }
 
 /* "<machine>/<id>", the end of an id, or "<machine>/@". */
@@ -65,15 +62,15 @@ static int add_named(struct fetching *fetching, const char *name)
 	const char *slash = strchr(name, '/'), *rest = slash ? slash + 1 : "";
 	const struct fetched_item *found = NULL;
 
-	for (size_t i = 0; slash && i < fetching->there.nr; i++) {
-		const struct fetched_item *item = &fetching->there.items[i];
+	for (size_t i = 0; slash && i < fetching->transport->there.nr; i++) {
+		const struct fetched_item *item = &fetching->transport->there.items[i];
 		const char *id = item->ref.id;
 
 		if (strlen(item->machine) != (size_t)(slash - name) ||
 		    strncmp(item->machine, name, (size_t)(slash - name)) != 0)
 			continue;
 		if (!strcmp(rest, id) || (strlen(rest) == 6 && !strcmp(rest, id + strlen(id) - 6)) ||
-		    (!strcmp(rest, "@") && transport_is_newest(&fetching->there, i)))
+		    (!strcmp(rest, "@") && transport_is_newest(&fetching->transport->there, i)))
 			found = item;
 		if (found == item && !strcmp(rest, "@"))
 			add_once(fetching->out, item);
@@ -86,22 +83,21 @@ static int add_named(struct fetching *fetching, const char *name)
 	if (!found)
 		return ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has no checkpoint '%s' of this "
 						      "project",
-				      fetching->transport.remote->name, name);
+				      fetching->transport->remote->name, name);
 	add_once(fetching->out, found);
 	return 0;
 }
 
-static void add_others(struct fetching *fetching)
+static void add_others(struct fetching *fetching, bool all)
 {
-	char *own = transport_machine(fetching->session);
-	const struct fetched_list *there = &fetching->there;
+	const char *own = fetching->transport->machine;
+	const struct fetched_list *there = &fetching->transport->there;
 
 	for (size_t i = 0; i < there->nr; i++) {
 		if (strcmp(there->items[i].machine, own) != 0 &&
-		    (fetching->opts->all || transport_is_newest(there, i)))
-			add(fetching->out, &there->items[i]);
+		    (all || transport_is_newest(there, i)))
+			add_item(fetching->out, &there->items[i]);
 	}
-	free(own);
 }
 
 static void set_bad(struct fetch_item *item)
@@ -131,7 +127,7 @@ static int refuse_taken_ids(struct fetching *fetching)
 	return err;
 }
 
-static int choose(struct fetching *fetching, const struct strlist *names)
+static int choose(struct fetching *fetching, const struct strlist *names, bool all)
 {
 	struct fetched_list here;
 	int err = 0;
@@ -139,7 +135,7 @@ static int choose(struct fetching *fetching, const struct strlist *names)
 	for (size_t i = 0; i < names->nr && !err; i++)
 		err = add_named(fetching, names->items[i]);
 	if (!err && !names->nr)
-		add_others(fetching);
+		add_others(fetching, all);
 	if (!err)
 		err = fetched_list(&here, fetching->session->store);
 	if (err)
@@ -160,8 +156,9 @@ static int choose(struct fetching *fetching, const struct strlist *names)
 
 static char *spec_of(const struct fetching *fetching, const struct fetch_item *item)
 {
-	return xstrfmt("+%s%s/%s:refs/incoming/%s/%s", fetching->prefix, item->at.machine,
-		       item->at.ref.id, item->at.machine, item->at.ref.id);
+	return xstrfmt("+" TRANSPORT_REFS "%s/%s/%s:refs/incoming/%s/%s",
+		       fetching->transport->project, item->at.machine, item->at.ref.id,
+		       item->at.machine, item->at.ref.id);
 }
 
 /*
@@ -186,7 +183,7 @@ static uint64_t count_bytes(const struct fetching *fetching, bool *stopped)
 		if (stem && !strlist_has(&fetching->incoming.linked, stem))
 			sum += (uint64_t)st.st_size;
 		if (!strncmp(name, "tmp_", 4)) {
-			*stopped |= (uint64_t)st.st_size >= fetching->transport.limit;
+			*stopped |= (uint64_t)st.st_size >= fetching->transport->limit;
 			(void)unlink(path);
 		}
 		free(stem);
@@ -210,28 +207,22 @@ static int run_fetch(struct fetching *fetching, size_t from, size_t to)
 {
 	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
 					     "--no-auto-maintenance", "--progress", "--refmap=",
-					     "--" };
-	const char *args[ARRAY_SIZE(words) + 1 + AT_ONCE + 1] = { NULL };
+					     NULL };
 	uint64_t max = fetching->session->settings.max_fetch_size, sum;
 	struct strlist specs = STRLIST_INIT;
 	struct strbuf said = STRBUF_INIT;
-	size_t nr = ARRAY_SIZE(words);
 	bool stopped;
 	int err = 0;
 
-	memcpy(args, words, sizeof(words));
-	args[nr++] = fetching->transport.remote->url;
 	for (size_t i = from; i < to; i++)
 		if (fetching->out->items[i].state == FETCH_NEW)
 			strlist_take(&specs, spec_of(fetching, &fetching->out->items[i]));
-	for (size_t i = 0; i < specs.nr; i++)
-		args[nr++] = specs.items[i];
 	sum = max ? count_bytes(fetching, &stopped) : 0;
 	if (specs.nr && max && sum >= max)
 		err = too_much(fetching);
-	fetching->transport.limit = max - sum;
+	fetching->transport->limit = max - sum;
 	if (specs.nr && !err)
-		err = transport_run(&said, &fetching->transport, args);
+		err = transport_run(&said, fetching->transport, words, &specs);
 	if (err == CKPT_ERROR && max) {
 		(void)count_bytes(fetching, &stopped);
 		if (stopped)
@@ -249,7 +240,7 @@ static int bring_each(struct fetching *fetching, size_t from, size_t to)
 		struct fetch_item *item = &fetching->out->items[i];
 		int err = item->state == FETCH_NEW ? run_fetch(fetching, i, i + 1) : 0;
 
-		if (err && (err != CKPT_ERROR || fetching->lost))
+		if (err && (err != CKPT_ERROR || fetching->transport->lost))
 			return err;
 		if (err)
 			set_bad(item);
@@ -267,7 +258,7 @@ static int bring(struct fetching *fetching)
 		size_t to = nr - from < AT_ONCE ? nr : from + AT_ONCE;
 
 		err = run_fetch(fetching, from, to);
-		if (err == CKPT_ERROR && !fetching->lost && nr > 1)
+		if (err == CKPT_ERROR && !fetching->transport->lost && nr > 1)
 			err = bring_each(fetching, from, to);
 	}
 	return err;
@@ -388,19 +379,41 @@ static bool any_new(const struct fetch_result *out)
 
 static int fetch_new(struct fetching *fetching)
 {
+	struct transport *transport = fetching->transport;
 	int err = incoming_begin(&fetching->incoming, fetching->session);
 
 	if (!err)
-		err = incoming_share(&fetching->incoming, &fetching->there);
-	fetching->transport.gitdir = fetching->incoming.scratch.path;
-	fetching->transport.lost = &fetching->lost;
+		err = transport_find_common(transport);
+	if (!err)
+		err = incoming_share(&fetching->incoming, transport->common, transport->common_nr);
+	transport->gitdir = fetching->incoming.scratch.path;
 	if (!err)
 		err = bring(fetching);
 	if (!err)
 		err = check_all(fetching);
 	if (!err)
 		err = take(fetching);
+	transport->gitdir = NULL;
 	incoming_end(&fetching->incoming);
+	return err;
+}
+
+int fetch_from(struct fetch_result *out, struct transport *transport, const struct strlist *names,
+	       bool all)
+{
+	struct fetching fetching = { .out = out, .session = transport->session,
+				     .transport = transport };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	strlist_extend(&out->odd, &transport->odd);
+	err = choose(&fetching, names, all);
+	if (!err && any_new(out))
+		err = fetch_new(&fetching);
+	if (!err)
+		err = read_records(out, transport->session->store);
+	if (err)
+		fetch_result_release(out);
 	return err;
 }
 
@@ -408,38 +421,21 @@ int fetch_checkpoints(struct fetch_result *out, struct session *session,
 		      const struct remotes_item *remote, const struct strlist *names,
 		      const struct fetch_opts *opts)
 {
-	struct fetching fetching = { .out = out, .session = session, .opts = opts,
-				     .transport = { .session = session, .remote = remote,
-						    .gitdir = session->store->path,
-						    .shown = opts->shown } };
-	char *project = NULL;
+	struct transport transport;
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	scratch_sweep(session->store);
-	err = transport_project(&project, session);
-	if (!err) {
-		fetching.prefix = xstrfmt(TRANSPORT_REFS "%s/", project);
-		fetching.transport.shown = false;
-		err = transport_list(&fetching.there, &out->odd, &fetching.transport,
-				     fetching.prefix);
-		fetching.transport.shown = opts->shown;
-	}
+	err = transport_open(&transport, session, remote, opts->shown);
 	if (!err)
-		err = choose(&fetching, names);
-	if (!err && any_new(out))
-		err = fetch_new(&fetching);
+		err = transport_refresh(&transport);
 	if (!err)
-		err = read_records(out, session->store);
-	fetched_release(&fetching.there);
-	free(fetching.prefix);
-	free(project);
-	if (err)
-		fetch_result_release(out);
+		err = fetch_from(out, &transport, names, opts->all);
+	transport_close(&transport);
 	return err;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_records(const void *a, const void *b)
 {
 	const struct ckpt_record *x = a, *y = b;
 	int order = strcmp(x->machine, y->machine);
@@ -464,8 +460,140 @@ int fetch_list(struct ckpt_records *out, struct session *session)
 			err = 0;
 	}
 	fetched_release(&list);
-	qsort(out->items, out->nr, sizeof(*out->items), compare);
+	qsort(out->items, out->nr, sizeof(*out->items), compare_records);
 	if (err)
 		lookup_records_release(out);
 	return err;
+}
+
+/* --- doctor --- */
+
+struct checking {
+	struct session *session;
+	struct store *store;
+	struct problems *out;
+	bool fix;
+	progress_fn progress;
+};
+
+/* What the file was is beside it then. */
+static int check_remotes(struct checking *checking)
+{
+	struct remotes remotes;
+	int err = remotes_read(&remotes, checking->store);
+	char *what = err == CKPT_ECORRUPT ? xstrdup(ckpt_error_last()) : NULL;
+
+	remotes_release(&remotes);
+	if (!what)
+		return err;
+	what[strcspn(what, ";")] = '\0';
+	err = checking->fix ? remotes_forget(checking->store) : 0;
+	if (!err)
+		problems_addf(checking->out, checking->fix, "%s%s", what,
+			      checking->fix ? "; remotes have to be added again" : "");
+	free(what);
+	return err;
+}
+
+static int check_refs(struct checking *checking)
+{
+	struct strlist bad = STRLIST_INIT;
+	int err = fetched_damaged(&bad, checking->store);
+
+	for (size_t i = 0; i < bad.nr && !err; i++) {
+		if (checking->fix && unlinkat(checking->store->dirfd, bad.items[i], 0) < 0)
+			err = ckpt_error_errno("unable to remove '%s'", bad.items[i]);
+		if (!err)
+			problems_addf(checking->out, checking->fix, "'%s' leads to no checkpoint%s",
+				      bad.items[i], checking->fix ? "; removed" : "");
+	}
+	strlist_release(&bad);
+	return err;
+}
+
+static int check_item(struct checking *checking, struct verify *verify,
+		      const struct fetched_item *item)
+{
+	struct verify_result result = { 0 };
+	char *name = xstrfmt("%s/%s", item->machine, item->ref.id);
+	int err = verify_checkpoint(&result, verify, &item->ref);
+
+	if (!err && result.problems.nr) {
+		if (checking->fix)
+			err = fetched_remove(checking->store, item);
+		if (!err)
+			problems_addf(checking->out, checking->fix,
+				      "'%s' of another machine is damaged: %s%s; 'git checkpoint fetch "
+				      "%s' brings it again",
+				      name, result.problems.items[0],
+				      checking->fix ? "; removed" : "", name);
+	}
+	strlist_release(&result.problems);
+	free(name);
+	return err;
+}
+
+static int check_fetched(struct checking *checking)
+{
+	struct fetched_list list = { 0 };
+	struct verify verify;
+	int err = fetched_list(&list, checking->store);
+
+	if (!err && list.nr)
+		err = objects_reopen(checking->store);
+	verify_begin(&verify, checking->session, checking->progress);
+	for (size_t i = 0; i < list.nr && !err; i++)
+		err = check_item(checking, &verify, &list.items[i]);
+	verify_end(&verify);
+	fetched_release(&list);
+	return err;
+}
+
+static void check_scratch(struct checking *checking)
+{
+	size_t nr = scratch_count(checking->store);
+
+	if (nr && checking->fix)
+		scratch_sweep(checking->store);
+	if (nr)
+		problems_addf(checking->out, checking->fix,
+			      "%zu unfinished %s left by a process that was killed%s", nr,
+			      nr == 1 ? "transfer was" : "transfers were",
+			      checking->fix ? "; removed" : "");
+}
+
+static int check_everything(struct checking *checking)
+{
+	int err = check_remotes(checking);
+
+	if (!err)
+		err = check_refs(checking);
+	if (!err)
+		err = check_fetched(checking);
+	if (!err)
+		check_scratch(checking);
+	return err;
+}
+
+int remote_check(struct problems *out, struct session *session, bool fix, progress_fn progress)
+{
+	struct checking checking = { session, session->store, out, fix, progress };
+	size_t before = out->nr;
+	int err = 0;
+
+	if (!session->store)
+		return 0;
+	if (!fix)
+		err = check_everything(&checking);
+	if (err || (!fix && out->nr == before))
+		return err;
+	/* Others may have removed meanwhile what seems to be damaged. */
+	err = store_lock(session->store, session->settings.lock_timeout);
+	if (!err) {
+		problems_truncate(out, before);
+		err = check_everything(&checking);
+		store_unlock(session->store);
+	}
+	/* Without the lock, what was found is all that can be said. */
+	return fix || err == CKPT_ECANCELLED ? err : 0;
 }

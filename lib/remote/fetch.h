@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "record/record.h"
+#include "tree/tree.h"
 
 struct remotes_item;
 struct session;
@@ -42,6 +43,13 @@ void fetch_result_release(struct fetch_result *result);
 int fetch_checkpoints(struct fetch_result *out, struct session *session,
 		      const struct remotes_item *remote, const struct strlist *names,
 		      const struct fetch_opts *opts);
+
+/**
+ * What is wrong with the list of remotes, with what was fetched, and what a killed transfer left:
+ * doctor's part about remotes. With `fix`, a damaged list is set aside, and damaged checkpoints of
+ * other machines are removed, which can be fetched again. `progress` may be NULL.
+ */
+int remote_check(struct problems *out, struct session *session, bool fix, progress_fn progress);
 
 /** All that were fetched, without asking anybody: by machine, newest first. */
 int fetch_list(struct ckpt_records *out, struct session *session);

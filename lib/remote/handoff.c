@@ -10,31 +10,108 @@
 #include "session/session.h"
 #include "store/store.h"
 
-struct handoff {
-	struct session *session;
-	struct scratch scratch;
-	struct transport transport;
-	char *ref;
-};
+/* --- giving --- */
 
-static int ask(struct strbuf *out, const struct session *session, const char *const args[])
+/* `published`: one of the project's remotes has the commit at HEAD with all that leads to it. */
+static int check_doubt(bool *published, struct session *session, const struct ckpt_record *record,
+		       bool force)
 {
-	const struct gitrun how = { .gitdir = session->repo->gitdir };
-	int err = askgit(out, &how, args);
+	char *why = NULL;
+	int err = force ? 0 : push_doubt(&why, session, record);
 
-	strbuf_trim(out);
+	*published = true;
+	if (!err && !why && session->repo && record->head)
+		err = push_doubt_history(published, force ? NULL : &why, session, record->head);
+	if (!err && why)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "'%s' was not handed off: %s; use --force if others may read that",
+				     record->id, why);
+	free(why);
+	return err;
+}
+
+int handoff_give(bool *head, struct session *session, const struct remotes_item *remote,
+		 const struct ckpt_record *record, bool force, bool shown)
+{
+	const struct push_opts opts = { .force = true, .shown = shown };
+	struct push_result result = { 0 };
+	struct transport transport;
+	struct strlist names = STRLIST_INIT;
+	bool published;
+	int err = check_doubt(&published, session, record, force);
+
+	if (err)
+		return err;
+	*head = !published;
+	strlist_add(&names, record->id);
+	err = transport_open(&transport, session, remote, shown);
+	if (!err)
+		err = push_to(&result, &transport, &names, &opts, *head ? record->head : NULL);
+	if (!err && result.items[0].state == PUSH_FAILED)
+		err = ckpt_error_set(CKPT_ERROR, "'%s' was not pushed: %s", record->id,
+				     result.items[0].why);
+	push_result_release(&result);
+	transport_close(&transport);
+	strlist_release(&names);
+	return err;
+}
+
+/* --- taking --- */
+
+static const struct fetched_item *choose_newest(const struct transport *transport,
+						const char *machine)
+{
+	const struct fetched_list *there = &transport->there;
+	const struct fetched_item *newest = NULL;
+
+	for (size_t i = 0; i < there->nr; i++) {
+		const struct fetched_item *item = &there->items[i];
+
+		if (machine ? !strcmp(item->machine, machine)
+			    : strcmp(item->machine, transport->machine) != 0)
+			if (!newest || strcmp(item->ref.id, newest->ref.id) > 0)
+				newest = item;
+	}
+	if (!newest)
+		(void)ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has nothing from %s%s%s",
+				     transport->remote->name,
+				     machine ? "the machine '" : "other machines",
+				     machine ? machine : "", machine ? "'" : "");
+	return newest;
+}
+
+/* Fetched and verified. */
+static int fetch_one(struct ckpt_record *out, struct transport *transport,
+		     const struct fetched_item *wanted)
+{
+	struct strlist names = STRLIST_INIT;
+	struct fetch_result result;
+	int err;
+
+	strlist_addf(&names, "%s/%s", wanted->machine, wanted->ref.id);
+	err = fetch_from(&result, transport, &names, false);
+	if (!err && result.items[0].state == FETCH_BAD)
+		err = ckpt_error_set(CKPT_ERROR, "'%s' was refused: %s", names.items[0],
+				     result.items[0].why);
+	if (!err) {
+		*out = result.items[0].record;
+		result.items[0].record = (struct ckpt_record)CKPT_RECORD_INIT;
+	}
+	fetch_result_release(&result);
+	strlist_release(&names);
 	return err;
 }
 
 /* What the project's branches are at, so that git need not transfer what they lead to. */
-static int write_haves(struct handoff *handoff)
+static int write_haves(struct transport *transport)
 {
 	const char *const args[] = { "for-each-ref", "--format=%(objecttype) %(objectname)",
 				     "refs/heads", "refs/remotes", NULL };
-	char *path = xstrfmt("%s/packed-refs", handoff->scratch.name), *line, *rest = NULL;
+	const struct gitrun how = { .gitdir = transport->session->repo->gitdir };
+	char *path = xstrfmt("%s/packed-refs", transport->scratch.name), *line, *rest = NULL;
 	struct strbuf answer = STRBUF_INIT, text = STRBUF_INIT;
 	size_t nr = 0;
-	int err = ask(&answer, handoff->session, args);
+	int err = askgit(&answer, &how, args);
 
 	strbuf_addstr(&text, "# pack-refs with: peeled fully-peeled sorted \n");
 	for (line = err ? NULL : strtok_r(answer.buf, "\n", &rest); line;
@@ -42,110 +119,13 @@ static int write_haves(struct handoff *handoff)
 		if (!strncmp(line, "commit ", 7))
 			strbuf_addf(&text, "%s refs/have/%08zu\n", line + 7, nr++);
 	if (!err)
-		err = fs_write_file(handoff->session->store->dirfd, path, text.buf, text.len, 0600,
+		err = fs_write_file(transport->session->store->dirfd, path, text.buf, text.len, 0600,
 				    FS_FAST);
 	strbuf_release(&answer);
 	strbuf_release(&text);
 	free(path);
 	return err;
 }
-
-/* Where the history of a shallow clone ends, its objects do not tell. */
-static int copy_shallow(struct handoff *handoff)
-{
-	char *from = xstrfmt("%s/shallow", handoff->session->repo->commondir);
-	char *to = xstrfmt("%s/shallow", handoff->scratch.name);
-	struct strbuf text = STRBUF_INIT;
-	int err = fs_read_text(&text, AT_FDCWD, from);
-
-	if (!err)
-		err = fs_write_file(handoff->session->store->dirfd, to, text.buf, text.len, 0600,
-				    FS_FAST);
-	strbuf_release(&text);
-	free(from);
-	free(to);
-	return err == CKPT_ENOTFOUND ? 0 : err;
-}
-
-static int begin(struct handoff *out, struct session *session, const struct remotes_item *remote,
-		 const char *machine, const char *id)
-{
-	char *project = NULL, *objects;
-	int err;
-
-	*out = (struct handoff){ .session = session, .scratch = SCRATCH_INIT };
-	err = transport_project(&project, session);
-	if (err)
-		return err;
-	out->ref = xstrfmt(TRANSPORT_HEADS "%s/%s/%s", project, machine, id);
-	objects = xstrfmt("%s/objects", session->repo->commondir);
-	err = scratch_open(&out->scratch, session->store, session->repo->sha256);
-	if (!err)
-		err = askgit_check(session->repo->gitdir);
-	if (!err)
-		err = scratch_borrow(&out->scratch, objects);
-	if (!err)
-		err = copy_shallow(out);
-	if (!err)
-		err = write_haves(out);
-	out->transport = (struct transport){ .session = session, .remote = remote,
-					     .gitdir = out->scratch.path,
-					     .limit = session->settings.max_fetch_size };
-	free(objects);
-	free(project);
-	return err;
-}
-
-static void end(struct handoff *handoff)
-{
-	scratch_close(&handoff->scratch);
-	free(handoff->ref);
-}
-
-static int is_published(bool *out, struct session *session, const char *commit)
-{
-	const char *const args[] = { "for-each-ref", "--count=1", "--contains", commit,
-				     "refs/remotes", NULL };
-	struct strbuf answer = STRBUF_INIT;
-	int err = ask(&answer, session, args);
-
-	*out = !err && answer.len;
-	strbuf_release(&answer);
-	return err;
-}
-
-int handoff_push_head(bool *sent, struct session *session, const struct remotes_item *remote,
-		      const struct ckpt_record *record)
-{
-	const char *args[] = { "push", "--porcelain", "--no-verify", "--progress", "--", remote->url,
-			       NULL, NULL };
-	struct strbuf said = STRBUF_INIT;
-	struct handoff handoff;
-	bool published = false;
-	char *machine, *spec;
-	int err = 0;
-
-	*sent = false;
-	if (!session->repo || !record->head)
-		return 0;
-	err = is_published(&published, session, record->head);
-	if (err || published)
-		return err;
-	machine = transport_machine(session);
-	err = begin(&handoff, session, remote, machine, record->id);
-	spec = xstrfmt("%s:%s", record->head, err ? "" : handoff.ref);
-	args[6] = spec;
-	if (!err)
-		err = transport_run(&said, &handoff.transport, args);
-	*sent = !err;
-	end(&handoff);
-	strbuf_release(&said);
-	free(spec);
-	free(machine);
-	return err;
-}
-
-/* --- the other side --- */
 
 static bool is_pack(const char *name)
 {
@@ -155,10 +135,10 @@ static bool is_pack(const char *name)
 }
 
 /* Objects only: refs and HEAD are what the restore is for. */
-static int into_project(struct handoff *handoff)
+static int move_into_project(struct transport *transport)
 {
-	const struct gitwrite how = { .repo = handoff->session->repo, .message = "" };
-	char *dir = xstrfmt("%s/objects/pack", handoff->scratch.path);
+	const struct gitwrite how = { .repo = transport->session->repo, .message = "" };
+	char *dir = xstrfmt("%s/objects/pack", transport->scratch.path);
 	struct strlist names = STRLIST_INIT;
 	int err = 0;
 
@@ -178,11 +158,17 @@ static int into_project(struct handoff *handoff)
 	return err;
 }
 
+/* HEAD's own is there, or nothing works. */
 static int has_commit(bool *out, const struct session *session, const char *commit)
 {
 	struct strlist wanted = STRLIST_INIT, missing = STRLIST_INIT;
-	int err;
+	struct repo_state now = { 0 };
+	int err = 0;
 
+	*out = !repo_read_state(&now, session->repo) && now.head && !strcmp(now.head, commit);
+	repo_state_release(&now);
+	if (*out)
+		return 0;
 	strlist_add(&wanted, commit);
 	err = gitwrite_missing(&missing, session->repo, &wanted);
 	*out = !err && !missing.nr;
@@ -191,76 +177,70 @@ static int has_commit(bool *out, const struct session *session, const char *comm
 	return err;
 }
 
-int handoff_fetch_head(bool *fetched, struct session *session, const struct remotes_item *remote,
-		       const struct ckpt_record *record)
+static int fetch_head(struct transport *transport, const struct ckpt_record *record)
 {
-	const char *args[] = { "fetch", "--no-write-fetch-head", "--no-tags",
-			       "--no-auto-maintenance", "--progress", "--refmap=", "--", remote->url,
-			       NULL, NULL };
+	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
+					     "--no-auto-maintenance", "--progress", "--refmap=",
+					     NULL };
+	struct strlist specs = STRLIST_INIT;
 	struct strbuf said = STRBUF_INIT;
-	struct handoff handoff;
-	bool there = false, lacks;
-	char *spec;
-	int err = 0;
+	bool there = false;
+	int err = transport_make_scratch(transport, false, true);
 
-	*fetched = false;
-	if (!session->repo || !record->head)
-		return 0;
-	err = has_commit(&there, session, record->head);
-	if (err || there)
-		return err;
-	err = begin(&handoff, session, remote, record->machine, record->id);
-	spec = xstrfmt("+%s:refs/incoming/head", err ? "" : handoff.ref);
-	args[8] = spec;
 	if (!err)
-		err = transport_run(&said, &handoff.transport, args);
-	lacks = err == CKPT_ERROR && strstr(said.buf, "couldn't find remote ref");
+		err = write_haves(transport);
+	transport->limit = transport->session->settings.max_fetch_size;
+	strlist_addf(&specs, "+" TRANSPORT_HEADS "%s/%s/%s:refs/incoming/head", transport->project,
+		     record->machine, record->id);
 	if (!err)
-		err = into_project(&handoff);
+		err = transport_run(&said, transport, words, &specs);
 	if (!err)
-		err = has_commit(&there, session, record->head);
-	if (lacks || (!err && !there))
-		err = ckpt_error_set(CKPT_ENOTFOUND,
-				     "the project does not have the commit '%s', and the remote '%s' "
-				     "does not, either; fetch it first",
-				     record->head, remote->name);
-	*fetched = !err;
-	end(&handoff);
+		err = move_into_project(transport);
+	if (!err)
+		err = has_commit(&there, transport->session, record->head);
+	strlist_release(&specs);
 	strbuf_release(&said);
-	free(spec);
-	return err;
+	return err ? err : there ? 0 : CKPT_ENOTFOUND;
 }
 
-int handoff_machine(char **out, struct session *session, const struct remotes_item *remote,
-		    const char *machine)
+static int bring_head(bool *fetched, struct transport *transport, const struct ckpt_record *record)
 {
-	struct transport transport = { .session = session, .remote = remote,
-				       .gitdir = session->store->path };
-	char *project = NULL, *prefix = NULL, *own = transport_machine(session);
+	bool there = true;
+	int err = 0;
+
+	if (transport->session->repo && record->head)
+		err = has_commit(&there, transport->session, record->head);
+	*fetched = !err && !there;
+	if (err || there)
+		return err;
+	err = fetched_find(&transport->heads, record->machine, record->id)
+		      ? fetch_head(transport, record)
+		      : CKPT_ENOTFOUND;
+	return err != CKPT_ENOTFOUND
+		       ? err
+		       : ckpt_error_set(err,
+					"the project does not have the commit '%s', and the remote "
+					"'%s' does not, either; fetch it first",
+					record->head, transport->remote->name);
+}
+
+int handoff_take(struct ckpt_record *out, bool *head, struct session *session,
+		 const struct remotes_item *remote, const char *machine, bool shown)
+{
 	const struct fetched_item *newest = NULL;
-	struct fetched_list there = { 0 };
-	int err = transport_project(&project, session);
+	struct transport transport;
+	int err;
 
-	if (!err) {
-		prefix = xstrfmt(TRANSPORT_REFS "%s/", project);
-		err = transport_list(&there, NULL, &transport, prefix);
-	}
-	for (size_t i = 0; i < there.nr && !err; i++) {
-		const struct fetched_item *item = &there.items[i];
-
-		if (machine ? !strcmp(item->machine, machine) : strcmp(item->machine, own) != 0)
-			if (!newest || strcmp(item->ref.id, newest->ref.id) > 0)
-				newest = item;
-	}
-	if (!err && !newest)
-		err = ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has nothing from %s%s%s",
-				     remote->name, machine ? "the machine '" : "other machines",
-				     machine ? machine : "", machine ? "'" : "");
+	scratch_sweep(session->store);
+	err = transport_open(&transport, session, remote, shown);
 	if (!err)
-		*out = xstrdup(newest->machine);
-	fetched_release(&there);
-	free(project);
-	free(prefix);
-	free(own);
+		err = transport_refresh(&transport);
+	if (!err && !(newest = choose_newest(&transport, machine)))
+		err = CKPT_ENOTFOUND;
+	if (!err)
+		err = fetch_one(out, &transport, newest);
+	if (!err)
+		err = bring_head(head, &transport, out);
+	transport_close(&transport);
 	return err;
 }

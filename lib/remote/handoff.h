@@ -9,30 +9,24 @@ struct remotes_item;
 struct session;
 
 /**
- * The commit at HEAD of a checkpoint, beside it on a remote: refs/handoff/<project>/<machine>/<id>.
- * It goes from and to the project through a repository of ours, so the project's configuration has
- * no say.
+ * A checkpoint for another machine, with the commit at its HEAD beside it, unless one of the project's
+ * own remotes has that as far as is known here. The commit goes from and to the project through a
+ * repository of ours, so the project's configuration has no say.
  */
 
 /**
- * Send it, unless one of the project's own remotes has it as far as is known here; `sent` tells.
- * Nothing is written in the project.
+ * Push both; `head` tells whether the commit went along. CKPT_EREFUSED if one of them may have
+ * secrets, unless `force`. Nothing is written in the project.
  */
-int handoff_push_head(bool *sent, struct session *session, const struct remotes_item *remote,
-		      const struct ckpt_record *record);
+int handoff_give(bool *head, struct session *session, const struct remotes_item *remote,
+		 const struct ckpt_record *record, bool force, bool shown);
 
 /**
- * Bring it into the project, unless it is there; `fetched` tells. CKPT_ENOTFOUND if the remote does
- * not have it, either.
+ * Fetch the newest checkpoint of `machine` (NULL: of any other machine, of several that with the
+ * newest id), verify it, and bring the commit into the project unless it is there; `head` tells.
+ * CKPT_ENOTFOUND if there is none, or if nobody has the commit.
  */
-int handoff_fetch_head(bool *fetched, struct session *session, const struct remotes_item *remote,
-		       const struct ckpt_record *record);
-
-/**
- * From whom to take over: `machine`, if it has something on the remote (NULL: any other machine, of
- * several the one with the newest id); the caller frees it.
- */
-int handoff_machine(char **out, struct session *session, const struct remotes_item *remote,
-		    const char *machine);
+int handoff_take(struct ckpt_record *out, bool *head, struct session *session,
+		 const struct remotes_item *remote, const char *machine, bool shown);
 
 #endif

@@ -5,7 +5,6 @@
 #include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "remote/bundle_internal.h"
 #include "remote/incoming_internal.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -25,7 +24,7 @@ struct import {
 	struct session *session;
 	char *file; /* absolute */
 	uint64_t size;
-	struct bundle bundle;
+	struct incoming_bundle bundle;
 	struct ref_list wanted; /* what is not here yet */
 	struct incoming incoming;
 };
@@ -47,7 +46,7 @@ static int read_head(struct import *job, const char *file)
 	if (len < 0)
 		err = ckpt_error_errno("unable to read '%s'", file);
 	else
-		err = bundle_parse(&job->bundle, data, (size_t)len);
+		err = incoming_parse_bundle(&job->bundle, data, (size_t)len);
 	job->size = (uint64_t)st.st_size;
 	close(fd);
 	free(data);
@@ -123,7 +122,7 @@ static int give_name(struct import *job, const struct ref_item *ref)
 	struct oid taken;
 
 	for (size_t i = 0; i < job->bundle.names_nr; i++) {
-		const struct bundle_name *name = &job->bundle.names[i];
+		const struct incoming_name *name = &job->bundle.names[i];
 
 		if (!oid_equal(&name->commit, &ref->commit))
 			continue;
@@ -224,7 +223,7 @@ int import_bundle(struct import_result *out, struct session *session, const char
 	}
 	if (err == CKPT_ERROR || err == CKPT_ECORRUPT)
 		err = ckpt_error_set(err, "unable to import '%s': %s", file, ckpt_error_last());
-	bundle_release(&job.bundle);
+	incoming_bundle_release(&job.bundle);
 	refs_release(&job.wanted);
 	free(job.file);
 	if (err)

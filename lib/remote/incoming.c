@@ -5,7 +5,6 @@
 #include "gitstate/gitstate.h"
 #include "look/look.h"
 #include "record/record.h"
-#include "remote/common_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -73,61 +72,35 @@ static int link_packs(struct incoming *incoming)
 	return err < 0 ? err : 0;
 }
 
-/* So that git tells the other side what need not be sent. */
-static int write_haves(struct incoming *incoming)
+/* So that git tells the other side what need not be sent: see transport_internal.h. */
+static int write_common(struct incoming *incoming, const struct oid *common, size_t nr)
 {
-	struct store *store = incoming->session->store;
-	char *path = xstrfmt("%s/packed-refs", incoming->scratch.name), hex[OID_HEX + 1];
-	struct strbuf text = STRBUF_INIT;
-	struct fetched_list fetched = { 0 };
-	struct ref_list refs = { 0 };
-	size_t nr = 0;
-	int err = refs_list(&refs, store);
+	int dirfd = incoming->session->store->dirfd, err = 0;
+	char *refs = xstrfmt("%s/packed-refs", incoming->scratch.name);
+	char *shallow = xstrfmt("%s/shallow", incoming->scratch.name), hex[OID_HEX + 1];
+	struct strbuf haves = STRBUF_INIT, ends = STRBUF_INIT;
 
-	if (!err)
-		err = fetched_list(&fetched, store);
-	strbuf_addstr(&text, "# pack-refs with: peeled fully-peeled sorted \n");
-	for (size_t i = 0; i < refs.nr && !err; i++)
-		if (!oid_is_zero(&refs.items[i].commit))
-			strbuf_addf(&text, "%s refs/have/%08zu\n",
-				    oid_hex(hex, &refs.items[i].commit), nr++);
-	for (size_t i = 0; i < fetched.nr && !err; i++)
-		strbuf_addf(&text, "%s refs/have/%08zu\n",
-			    oid_hex(hex, &fetched.items[i].ref.commit), nr++);
-	if (!err)
-		err = fs_write_file(store->dirfd, path, text.buf, text.len, 0600, FS_FAST);
-	fetched_release(&fetched);
-	refs_release(&refs);
-	strbuf_release(&text);
-	free(path);
+	strbuf_addstr(&haves, "# pack-refs with: peeled fully-peeled sorted \n");
+	for (size_t i = 0; i < nr; i++) {
+		strbuf_addf(&haves, "%s refs/have/%08zu\n", oid_hex(hex, &common[i]), i);
+		strbuf_addf(&ends, "%s\n", hex);
+	}
+	if (nr)
+		err = fs_write_file(dirfd, refs, haves.buf, haves.len, 0600, FS_FAST);
+	if (nr && !err)
+		err = fs_write_file(dirfd, shallow, ends.buf, ends.len, 0600, FS_FAST);
+	strbuf_release(&haves);
+	strbuf_release(&ends);
+	free(refs);
+	free(shallow);
 	return err;
 }
 
-static int write_shallow(struct incoming *incoming, const struct fetched_list *there)
-{
-	struct store *store = incoming->session->store;
-	char *path = xstrfmt("%s/shallow", incoming->scratch.name);
-	struct strbuf text = STRBUF_INIT;
-	struct common common;
-	int err = common_find(&common, store, there);
-
-	if (!err)
-		common_shallow(&text, &common);
-	if (!err && text.len)
-		err = fs_write_file(store->dirfd, path, text.buf, text.len, 0600, FS_FAST);
-	common_release(&common);
-	strbuf_release(&text);
-	free(path);
-	return err;
-}
-
-int incoming_share(struct incoming *incoming, const struct fetched_list *there)
+int incoming_share(struct incoming *incoming, const struct oid *common, size_t nr)
 {
 	int err = link_packs(incoming);
 
-	if (!err)
-		err = write_haves(incoming);
-	return err ? err : write_shallow(incoming, there);
+	return err ? err : write_common(incoming, common, nr);
 }
 
 int incoming_open(struct incoming *incoming)
@@ -143,60 +116,6 @@ int incoming_open(struct incoming *incoming)
 
 /* --- is it what it says? --- */
 
-static int check_record(const struct ckpt_record *record)
-{
-	for (size_t i = 0; i < record->scope.nr; i++)
-		if (!incoming_path_valid(record->scope.items[i]))
-			return ckpt_error_set(CKPT_ECORRUPT, "'%s' in its scope is not a valid path",
-					      record->scope.items[i]);
-	for (size_t i = 0; i < record->state_keys.nr; i++)
-		if (!meta_state_key_valid(record->state_keys.items[i]))
-			return ckpt_error_set(CKPT_ECORRUPT, "one of its state keys is malformed");
-	if (record->base && !refs_valid_id(record->base))
-		return ckpt_error_set(CKPT_ECORRUPT, "what it is based on is malformed");
-	if (record->head && (strlen(record->head) >= GITSTATE_OID ||
-			     record->head[strspn(record->head, "0123456789abcdef")]))
-		return ckpt_error_set(CKPT_ECORRUPT, "its HEAD is malformed");
-	return 0;
-}
-
-static bool folds_names(const char *worktree)
-{
-	char *lower = xstrfmt("%s/.git", worktree), *upper = xstrfmt("%s/.GIT", worktree);
-	struct stat a, b;
-	bool folds = !lstat(lower, &a) && !lstat(upper, &b) && a.st_ino == b.st_ino &&
-		     a.st_dev == b.st_dev;
-
-	free(lower);
-	free(upper);
-	return folds;
-}
-
-/* The form of everything, before anything is read that could be without end. */
-static int check_form(struct incoming *incoming, const struct ref_item *ref)
-{
-	uint64_t max = incoming->session->settings.max_files;
-	struct incoming_limits limits = { max ? max : UINT64_MAX,
-					  folds_names(incoming->session->worktree) };
-	struct store *store = incoming->apart.store;
-	struct ckpt_record record = CKPT_RECORD_INIT;
-	struct oid tree;
-	int err = incoming_check_commit(store, &ref->commit, true, &tree);
-
-	if (!err)
-		err = record_read_saved(&record, store, ref);
-	if (!err)
-		err = check_record(&record);
-	if (!err)
-		err = incoming_check_tree(&limits, store, &record.tree);
-	if (!err)
-		err = incoming_check_commit(store, &record.meta, false, &tree);
-	if (!err)
-		err = incoming_check_tree(&limits, store, &tree);
-	record_release(&record);
-	return err;
-}
-
 int incoming_check(struct incoming *incoming, const struct ref_item *ref)
 {
 	struct verify_result result = { 0 };
@@ -206,7 +125,7 @@ int incoming_check(struct incoming *incoming, const struct ref_item *ref)
 	/* What reads a checkpoint asks whether it still exists. */
 	err = refs_create(incoming->apart.store, ref->id, &ref->commit);
 	if (!err)
-		err = check_form(incoming, ref);
+		err = incoming_check_form(incoming, ref);
 	if (!err)
 		err = verify_checkpoint(&result, &incoming->verify, ref);
 	if (!err && result.problems.nr)

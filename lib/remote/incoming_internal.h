@@ -7,8 +7,6 @@
 #include "session/session.h"
 #include "store/store.h"
 
-struct session;
-
 /**
  * Checkpoints that came from outside, in a repository of their own (scratch.h) until they are
  * known to be what they say. Nothing about them is believed before that:
@@ -32,8 +30,8 @@ struct incoming {
 int incoming_begin(struct incoming *out, struct session *session);
 void incoming_end(struct incoming *incoming);
 
-/** Let it have what the store has, so that only the rest need arrive of what is `there`. */
-int incoming_share(struct incoming *incoming, const struct fetched_list *there);
+/** Let it have what the store has, so that only the rest of what both sides have need arrive. */
+int incoming_share(struct incoming *incoming, const struct oid *common, size_t nr);
 
 /** Once its objects are there. */
 int incoming_open(struct incoming *incoming);
@@ -47,20 +45,46 @@ int incoming_check(struct incoming *incoming, const struct ref_item *ref);
  */
 int incoming_adopt(struct incoming *incoming, const struct ref_list *refs);
 
-/* --- incoming_tree.c --- */
+/* --- incoming_check.c: what is looked at before anything counts --- */
 
-struct incoming_limits {
-	uint64_t paths; /**< how many more may be met; counts down */
-	bool folds;	/**< the worktree is where ".GIT" and ".git" are the same */
+enum { INCOMING_REFS_MAX = 1000000 };
+
+/**
+ * Parse what `git ls-remote` says of refs below `prefix` ("refs/checkpoints/<project>/"); it is what
+ * the remote says, and may be anything. Sorted. Refs whose names are not of ours are left out, and a
+ * few of them named in `odd` (may be NULL).
+ */
+int incoming_parse_refs(struct fetched_list *out, struct strlist *odd, const char *text, size_t len,
+			const char *prefix);
+
+/** What the head of a git bundle says; it may be from anybody. */
+struct incoming_name {
+	char *name;
+	struct oid commit;
 };
 
-/** A commit has just these lines before its message, in this order. `parent`: one parent, or none. */
-int incoming_check_commit(struct store *store, const struct oid *oid, bool parent,
-			  struct oid *tree_out);
+struct incoming_bundle {
+	struct ref_list refs;	   /**< checkpoints, in the order of the file */
+	struct incoming_name *names; /**< given names that can be one */
+	size_t names_nr, names_alloc;
+	struct strlist pinned; /**< ids, sorted */
+	struct strlist others; /**< refs that are none of these */
+};
 
-/** Everything that a tree leads to, by name; contents of files are not read. */
-int incoming_check_tree(struct incoming_limits *limits, struct store *store,
-			const struct oid *tree);
+enum {
+	BUNDLE_HEAD_MAX = 4 << 20, /**< bytes; a longer head is refused */
+	BUNDLE_REFS_MAX = 10000,
+};
+
+/**
+ * Parse the head: version 2, or 3 with SHA-1, in the first `len` bytes of a file. CKPT_ERROR, with
+ * the reason, if it is not a bundle, is damaged, or needs commits that it does not have.
+ */
+int incoming_parse_bundle(struct incoming_bundle *out, const char *data, size_t len);
+void incoming_bundle_release(struct incoming_bundle *bundle);
+
+/** The form of a checkpoint, before anything of it is read that could be without end. */
+int incoming_check_form(struct incoming *incoming, const struct ref_item *ref);
 
 /** Whether a restore could use such a path: not absolute, not empty, no "..", no ".git". */
 bool incoming_path_valid(const char *path);

@@ -5,9 +5,6 @@
 #include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "remote/common_internal.h"
-#include "remote/push_prune_internal.h"
-#include "remote/pushed_internal.h"
 #include "remote/remotes.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
@@ -28,18 +25,14 @@ struct pushing {
 	struct push_result *out;
 	struct session *session;
 	const struct push_opts *opts;
-	struct transport transport;
-	const char *machine;
-	char *project; /* what all refs of the project begin with there */
-	char *prefix;  /* those of this machine */
-	struct common common; /* what both sides have */
+	struct transport *transport;
 };
 
 enum { AT_ONCE = 100 };
 
 /* --- which ones --- */
 
-static struct push_item *add(struct push_result *out)
+static struct push_item *add_item(struct push_result *out)
 {
 	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 	memset(&out->items[out->nr], 0, sizeof(*out->items));
@@ -49,7 +42,7 @@ static struct push_item *add(struct push_result *out)
 
 static int add_named(struct pushing *pushing, const char *name)
 {
-	struct push_item *item = add(pushing->out);
+	struct push_item *item = add_item(pushing->out);
 	int err = session_lookup(&item->record, pushing->session->store, name);
 
 	if (!err && item->record.machine)
@@ -66,7 +59,7 @@ static int add_many(struct pushing *pushing)
 	for (size_t i = 0; i < records.nr && !err; i++) {
 		if (records.items[i].safety || (pushing->opts->pinned && !records.items[i].pinned))
 			continue;
-		add(pushing->out)->record = records.items[i];
+		add_item(pushing->out)->record = records.items[i];
 		records.items[i] = (struct ckpt_record)CKPT_RECORD_INIT;
 	}
 	lookup_records_release(&records);
@@ -107,14 +100,14 @@ static int judge(struct pushing *pushing)
 }
 
 /* Those in this state that the remote has. */
-static void mark_there(struct pushing *pushing, const struct fetched_list *there,
-		       enum push_state state)
+static void mark_there(struct pushing *pushing, enum push_state state)
 {
+	const struct transport *transport = pushing->transport;
 	struct push_result *out = pushing->out;
 
 	for (size_t i = 0; i < out->nr; i++) {
-		const struct fetched_item *found =
-			fetched_find(there, pushing->machine, out->items[i].record.id);
+		const struct fetched_item *found = fetched_find(
+			&transport->there, transport->machine, out->items[i].record.id);
 
 		if (out->items[i].state == state && found &&
 		    oid_equal(&found->ref.commit, &out->items[i].record.commit))
@@ -122,26 +115,9 @@ static void mark_there(struct pushing *pushing, const struct fetched_list *there
 	}
 }
 
-/* What is there need not be sent, nor what both sides have. */
-static int look_there(struct pushing *pushing)
-{
-	struct transport quiet = pushing->transport;
-	struct fetched_list there = { 0 };
-	int err;
-
-	quiet.shown = false;
-	err = transport_list(&there, NULL, &quiet, pushing->project);
-	if (!err)
-		err = common_find(&pushing->common, pushing->session->store, &there);
-	if (!err)
-		mark_there(pushing, &there, PUSH_SENT);
-	fetched_release(&there);
-	return err;
-}
-
 /* --- sending --- */
 
-static struct push_item *find(struct push_result *out, const char *ref)
+static struct push_item *find_item(struct push_result *out, const char *ref)
 {
 	const char *slash = strrchr(ref, '/');
 
@@ -164,8 +140,8 @@ static void read_answer(struct push_result *out, const char *said)
 		    !(colon = strchr(line, ':')) || !(tab = strchr(colon, '\t')))
 			continue;
 		to = xmemdupz(colon + 1, (size_t)(tab - colon - 1));
-		item = find(out, to);
-		if (item && *line == '=')
+		item = find_item(out, to);
+		if (item && *line == '=' && !strncmp(to, TRANSPORT_REFS, strlen(TRANSPORT_REFS)))
 			item->state = PUSH_THERE;
 		if (item && *line == '!') {
 			item->state = PUSH_FAILED;
@@ -183,8 +159,8 @@ static void weigh(struct pushing *pushing)
 	struct reach *reach = reach_new(store);
 
 	(void)objects_open(store);
-	for (size_t i = 0; i < pushing->common.nr; i++)
-		(void)reach_add(reach, &pushing->common.commits[i], 0);
+	for (size_t i = 0; i < pushing->transport->common_nr; i++)
+		(void)reach_add(reach, &pushing->transport->common[i], 0);
 	for (size_t i = 0; i < pushing->out->nr; i++)
 		if (pushing->out->items[i].state == PUSH_SENT)
 			(void)reach_add(reach, &pushing->out->items[i].record.commit, 1);
@@ -212,66 +188,55 @@ static int hold_some(struct pushing *pushing, struct keepers_hold *holds, size_t
 	return err;
 }
 
-static int send_held(struct pushing *pushing, size_t from, size_t nr)
+/* The commit of the project comes first: whoever sees the checkpoint must find it. */
+static void list_specs(struct strlist *out, const struct pushing *pushing, size_t from, size_t nr,
+		       const char *head)
 {
-	static const char *const words[] = { "push", "--porcelain", "--no-verify", "--progress" };
-	const char *args[ARRAY_SIZE(words) + 3 + AT_ONCE + 1] = { NULL };
-	struct strlist specs = STRLIST_INIT;
-	struct strbuf said = STRBUF_INIT, grafts = STRBUF_INIT;
-	struct transport transport = pushing->transport;
-	size_t at = ARRAY_SIZE(words);
-	int err = 0;
+	const struct transport *transport = pushing->transport;
+	const char *project = transport->project, *machine = transport->machine;
 
-	memcpy(args, words, sizeof(words));
-	if (pushing->opts->dry_run)
-		args[at++] = "--dry-run";
-	args[at++] = "--";
-	args[at++] = pushing->transport.remote->url;
+	if (head)
+		strlist_addf(out, "%s:" TRANSPORT_HEADS "%s/%s/%s", head, project, machine,
+			     pushing->out->items[from].record.id);
 	for (size_t i = from; i < from + nr; i++) {
 		const struct ckpt_record *record = &pushing->out->items[i].record;
 		char hex[OID_HEX + 1];
 
-		if (pushing->out->items[i].state != PUSH_SENT)
-			continue;
-		strlist_addf(&specs, "%s:%s%s", oid_hex(hex, &record->commit), pushing->prefix,
-			     record->id);
-		common_graft(&grafts, &pushing->common, record);
+		if (pushing->out->items[i].state == PUSH_SENT)
+			strlist_addf(out, "%s:" TRANSPORT_REFS "%s/%s/%s",
+				     oid_hex(hex, &record->commit), project, machine, record->id);
 	}
-	transport.grafts = &grafts;
-	for (size_t i = 0; i < specs.nr; i++)
-		args[at++] = specs.items[i];
-	if (specs.nr)
-		err = transport_run(&said, &transport, args);
+}
+
+static int send_held(struct pushing *pushing, size_t from, size_t nr, const char *head)
+{
+	static const char *const words[] = { "push", "--porcelain", "--no-verify", "--progress",
+					     NULL };
+	static const char *const dry[] = { "push", "--porcelain", "--no-verify", "--progress",
+					   "--dry-run", NULL };
+	struct strlist specs = STRLIST_INIT;
+	struct strbuf said = STRBUF_INIT;
+	int err = transport_graft(pushing->transport, pushing->out->items + from, nr);
+
+	list_specs(&specs, pushing, from, nr, head);
+	if (!err && specs.nr)
+		err = transport_run(&said, pushing->transport, pushing->opts->dry_run ? dry : words,
+				    &specs);
 	read_answer(pushing->out, said.buf);
-	/* Some of them may have been taken. */
-	for (size_t i = from; i < from + nr && err == CKPT_ERROR; i++)
+	/* Some of them may have been taken. One that needs a commit needs both. */
+	for (size_t i = from; i < from + nr && err == CKPT_ERROR && !head; i++)
 		if (pushing->out->items[i].state == PUSH_FAILED)
 			err = 0;
 	strbuf_release(&said);
-	strbuf_release(&grafts);
 	strlist_release(&specs);
 	return err;
 }
 
-static int note(struct pushing *pushing, size_t from, size_t nr)
-{
-	struct strlist ids = STRLIST_INIT;
-	int err;
-
-	for (size_t i = from; i < from + nr && !pushing->opts->dry_run; i++)
-		if (pushing->out->items[i].state == PUSH_SENT ||
-		    pushing->out->items[i].state == PUSH_THERE)
-			strlist_add(&ids, pushing->out->items[i].record.id);
-	err = pushed_note(pushing->session, pushing->transport.remote->name, &ids);
-	strlist_release(&ids);
-	return err;
-}
-
 /* A command line, and a process for files that are open, has room for some only. */
-static int send(struct pushing *pushing)
+static int send_all(struct pushing *pushing, const char *head)
 {
 	size_t all = pushing->out->nr;
-	int err = 0;
+	int err = transport_make_scratch(pushing->transport, true, head != NULL);
 
 	for (size_t from = 0; from < all && !err; from += AT_ONCE) {
 		size_t nr = all - from < AT_ONCE ? all - from : AT_ONCE;
@@ -281,33 +246,20 @@ static int send(struct pushing *pushing)
 			holds[i] = (struct keepers_hold)KEEPERS_HOLD_INIT;
 		err = hold_some(pushing, holds, from, nr);
 		if (!err)
-			err = send_held(pushing, from, nr);
-		if (!err)
-			err = note(pushing, from, nr);
+			err = send_held(pushing, from, nr, from ? NULL : head);
 		for (size_t i = 0; i < nr; i++)
 			keepers_let_go(&holds[i]);
 	}
 	return err;
 }
 
-static size_t count_failed(const struct push_result *out)
+static size_t count_items(const struct push_result *out, enum push_state state)
 {
-	size_t failed = 0;
+	size_t nr = 0;
 
 	for (size_t i = 0; i < out->nr; i++)
-		failed += out->items[i].state == PUSH_FAILED;
-	return failed;
-}
-
-static int find_there(struct pushing *pushing)
-{
-	struct fetched_list there = { 0 };
-	int err = transport_list(&there, NULL, &pushing->transport, pushing->project);
-
-	if (!err)
-		mark_there(pushing, &there, PUSH_FAILED);
-	fetched_release(&there);
-	return err;
+		nr += out->items[i].state == state;
+	return nr;
 }
 
 /*
@@ -320,68 +272,185 @@ static int look_at_failed(struct pushing *pushing)
 	const struct timespec pause = { .tv_nsec = 200000000 };
 	int err = 0;
 
-	for (int i = 0; i < LOOKS && !err && count_failed(pushing->out); i++) {
+	for (int i = 0; i < LOOKS && !err && count_items(pushing->out, PUSH_FAILED); i++) {
 		if (i)
 			(void)nanosleep(&pause, NULL);
-		err = find_there(pushing);
+		err = transport_refresh(pushing->transport);
+		if (!err)
+			mark_there(pushing, PUSH_FAILED);
 	}
 	return err;
 }
 
-static int begin(struct pushing *pushing)
-{
-	char *project;
-	int err = transport_project(&project, pushing->session);
+/* --- removing --- */
 
-	if (err)
-		return err;
-	pushing->project = xstrfmt(TRANSPORT_REFS "%s/", project);
-	pushing->prefix = xstrfmt("%s%s/", pushing->project, pushing->machine);
-	free(project);
-	return 0;
+struct pruning {
+	struct transport *transport;
+	const char *machine;
+	const struct strlist *removed; /* only those of them that are gone here; NULL: all */
+	struct strlist ids;	       /* of checkpoints */
+	struct strlist specs;	       /* what removes them, and what was handed off with them */
+};
+
+static bool is_due(const struct pruning *pruning, const struct fetched_item *item)
+{
+	struct store *store = pruning->transport->session->store;
+
+	if (strcmp(item->machine, pruning->machine) != 0)
+		return false;
+	return !pruning->removed ||
+	       (pathset_has(pruning->removed, item->ref.id) && !refs_exist(store, item->ref.id));
 }
 
-static void end(struct pushing *pushing)
+static void list_due(struct pruning *pruning)
 {
-	common_release(&pushing->common);
-	free(pushing->project);
-	free(pushing->prefix);
+	const struct transport *transport = pruning->transport;
+
+	strlist_release(&pruning->ids);
+	strlist_release(&pruning->specs);
+	for (size_t i = 0; i < transport->there.nr; i++)
+		if (is_due(pruning, &transport->there.items[i])) {
+			const char *id = transport->there.items[i].ref.id;
+
+			strlist_add(&pruning->ids, id);
+			strlist_addf(&pruning->specs, ":" TRANSPORT_REFS "%s/%s/%s",
+				     transport->project, pruning->machine, id);
+		}
+	for (size_t i = 0; i < transport->heads.nr; i++)
+		if (is_due(pruning, &transport->heads.items[i]))
+			strlist_addf(&pruning->specs, ":" TRANSPORT_HEADS "%s/%s/%s",
+				     transport->project, pruning->machine,
+				     transport->heads.items[i].ref.id);
+}
+
+/* What git says of them, in pieces that fit on a command line. */
+static int remove_due(struct pruning *pruning)
+{
+	static const char *const words[] = { "push", "--porcelain", "--no-verify", NULL };
+	int err = 0;
+
+	for (size_t from = 0; from < pruning->specs.nr && !err; from += AT_ONCE) {
+		struct strlist some = STRLIST_INIT;
+		struct strbuf said = STRBUF_INIT;
+
+		for (size_t i = from; i < pruning->specs.nr && i < from + AT_ONCE; i++)
+			strlist_add(&some, pruning->specs.items[i]);
+		err = transport_run(&said, pruning->transport, words, &some);
+		strbuf_release(&said);
+		strlist_release(&some);
+	}
+	return err;
+}
+
+/* Git removes none if one of them is gone, since another process was quicker: look again. */
+static int remove_or_retry(struct pruning *pruning)
+{
+	size_t before = pruning->specs.nr;
+	int err = remove_due(pruning), again;
+	char *kept;
+
+	if (err != CKPT_ERROR)
+		return err;
+	kept = ckpt_error_keep();
+	again = transport_refresh(pruning->transport);
+	if (!again)
+		list_due(pruning);
+	if (again || pruning->specs.nr >= before)
+		return ckpt_error_put_back(err, kept);
+	free(kept);
+	return remove_due(pruning);
+}
+
+static int prune(struct strlist *out, struct pruning *pruning, bool dry_run)
+{
+	struct transport *transport = pruning->transport;
+	int err = 0;
+
+	list_due(pruning);
+	if (!pruning->specs.nr && !pruning->removed)
+		err = ckpt_error_set(CKPT_ENOTFOUND, "the machine '%s' has nothing on '%s'",
+				     pruning->machine, transport->remote->name);
+	strlist_extend(out, &pruning->ids);
+	if (!err && !dry_run && pruning->specs.nr && !transport->scratch.path)
+		err = transport_make_scratch(transport, true, false);
+	if (!err && !dry_run)
+		err = remove_or_retry(pruning);
+	strlist_release(&pruning->ids);
+	strlist_release(&pruning->specs);
+	return err;
+}
+
+static int prune_removed(struct pushing *pushing)
+{
+	struct strlist removed = STRLIST_INIT;
+	struct pruning pruning = { .transport = pushing->transport,
+				   .machine = pushing->transport->machine, .removed = &removed };
+	int err = audit_removed(&removed, pushing->session->store);
+
+	if (!err)
+		err = prune(&pushing->out->pruned, &pruning, pushing->opts->dry_run);
+	strlist_release(&removed);
+	return err;
+}
+
+int push_remove_machine(struct strlist *out, struct session *session,
+			const struct remotes_item *remote, const char *machine, bool dry_run)
+{
+	struct transport transport;
+	struct pruning pruning = { .transport = &transport, .machine = machine };
+	int err = transport_open(&transport, session, remote, false);
+
+	if (!err)
+		err = transport_refresh(&transport);
+	if (!err)
+		err = prune(out, &pruning, dry_run);
+	transport_close(&transport);
+	return err;
+}
+
+/* --- all of it --- */
+
+int push_to(struct push_result *out, struct transport *transport, const struct strlist *names,
+	    const struct push_opts *opts, const char *head)
+{
+	struct pushing pushing = { .out = out, .session = transport->session, .opts = opts,
+				   .transport = transport };
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = choose(&pushing, names);
+	if (!err)
+		err = judge(&pushing);
+	/* What is there need not be sent, nor what both sides have. */
+	if (!err)
+		err = transport_refresh(transport);
+	if (!err)
+		err = transport_find_common(transport);
+	if (!err) {
+		mark_there(&pushing, PUSH_SENT);
+		weigh(&pushing);
+		if (head || count_items(out, PUSH_SENT))
+			err = send_all(&pushing, head);
+	}
+	if (!err)
+		err = look_at_failed(&pushing);
+	if (!err && opts->prune)
+		err = prune_removed(&pushing);
+	if (err)
+		push_result_release(out);
+	return err;
 }
 
 int push_checkpoints(struct push_result *out, struct session *session,
 		     const struct remotes_item *remote, const struct strlist *names,
 		     const struct push_opts *opts)
 {
-	struct pushing pushing = { .out = out, .session = session, .opts = opts,
-				   .transport = { .session = session, .remote = remote,
-						  .gitdir = session->store->path,
-						  .shown = opts->shown } };
-	char *machine = transport_machine(session);
-	int err;
+	struct transport transport;
+	int err = transport_open(&transport, session, remote, opts->shown);
 
 	memset(out, 0, sizeof(*out));
-	pushing.machine = machine;
-	err = begin(&pushing);
 	if (!err)
-		err = choose(&pushing, names);
-	if (!err)
-		err = judge(&pushing);
-	if (!err)
-		err = look_there(&pushing);
-	if (!err) {
-		weigh(&pushing);
-		err = send(&pushing);
-	}
-	if (!err)
-		err = look_at_failed(&pushing);
-	/* What turned out to be there. */
-	if (!err)
-		err = note(&pushing, 0, out->nr);
-	if (!err && opts->prune)
-		err = push_prune(&out->pruned, session, remote, opts->dry_run);
-	end(&pushing);
-	free(machine);
-	if (err)
-		push_result_release(out);
+		err = push_to(out, &transport, names, opts, NULL);
+	transport_close(&transport);
 	return err;
 }

@@ -25,7 +25,7 @@ struct push_opts {
 	bool all, pinned; /**< in place of names */
 	bool force;	  /**< send what may have secrets, too */
 	bool dry_run;
-	bool prune;	  /**< remove what this store pushed and no longer has */
+	bool prune;	  /**< remove what this store had, and removed according to its log */
 	bool shown;	  /**< git's progress on stderr */
 };
 
@@ -56,7 +56,10 @@ int push_remove_machine(struct strlist *out, struct session *session,
  */
 int push_doubt(char **out, struct session *session, const struct ckpt_record *record);
 
-/** The same of the commit at its HEAD, with all that lead to it and that no remote has. */
-int push_doubt_history(char **out, struct session *session, const char *commit);
+/**
+ * The same of the commit at its HEAD, with all that lead to it and that no remote has; `published`:
+ * there are none. `why` may be NULL: then only that is asked.
+ */
+int push_doubt_history(bool *published, char **why, struct session *session, const char *commit);
 
 #endif

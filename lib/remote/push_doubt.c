@@ -178,36 +178,42 @@ static int look_at_object(struct search *search, const char *hex, const char *pa
 	return err;
 }
 
-int push_doubt_history(char **out, struct session *session, const char *commit)
+static int search_history(struct search *search, char *listing)
 {
-	const char *const args[] = { "rev-list", "--objects", commit, "--not", "--remotes", NULL };
-	const struct gitrun how = { .gitdir = session->repo->gitdir, .patience = PATIENCE };
 	const struct worktree_state_opts rules = { .rules_only = true };
-	struct search search = { .session = session };
-	struct strbuf answer = STRBUF_INIT;
 	char *line, *rest = NULL;
-	int err;
+	int err = worktree_state_rules(&search->rules, search->session, &rules);
 
-	*out = NULL;
-	err = worktree_state_rules(&search.rules, session, &rules);
-
-	if (!err)
-		err = askgit(&answer, &how, args);
-	for (line = err ? NULL : strtok_r(answer.buf, "\n", &rest); line && !err && !search.found;
+	for (line = err ? NULL : strtok_r(listing, "\n", &rest); line && !err && !search->found;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		char *path = strchr(line, ' ');
 
 		if (!path || !path[1])
 			continue;
 		*path++ = '\0';
-		err = look_at_object(&search, line, path);
+		err = look_at_object(search, line, path);
 	}
+	rules_close(search->rules);
+	return err;
+}
+
+int push_doubt_history(bool *published, char **why, struct session *session, const char *commit)
+{
+	const char *const objects[] = { "rev-list", "--objects", commit, "--not", "--remotes", NULL };
+	const char *const one[] = { "rev-list", "--max-count=1", commit, "--not", "--remotes", NULL };
+	const struct gitrun how = { .gitdir = session->repo->gitdir, .patience = PATIENCE };
+	struct search search = { .session = session };
+	struct strbuf answer = STRBUF_INIT;
+	int err = askgit(&answer, &how, why ? objects : one);
+
+	*published = !err && !answer.len;
+	if (!err && why)
+		err = search_history(&search, answer.buf);
 	if (search.found)
-		*out = xstrfmt("'%s' in a commit that goes with it looks like a secret, and no "
+		*why = xstrfmt("'%s' in a commit that goes with it looks like a secret, and no "
 			       "remote of the project has it",
 			       search.found);
 	free(search.found);
-	rules_close(search.rules);
 	strbuf_release(&answer);
 	strlist_release(&search.tips);
 	return err;

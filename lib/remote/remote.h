@@ -14,22 +14,19 @@
 #include "remote/handoff.h"
 #include "remote/import.h"
 #include "remote/push.h"
-#include "remote/remote_check.h"
 #include "remote/remotes.h"
 
 /*
  * In this folder:
  *
- *   export export_patch export_tar  one as a file: patch, tar, bundle
- *   import bundle           taking them out of a bundle; the head of one
- *   incoming incoming_tree  what came from outside, hostile until it is checked
- *   remotes transport       where to; talking to other repositories, by stock git
- *   push push_doubt pushed  sending them; what should stay here; what was sent
- *   push_prune common       removing what was sent; what both sides have, and need not be sent
- *   remote_check            what is wrong with all that, for doctor
- *   fetch handoff           bringing in those of other machines; the commit at HEAD beside one
- *   branch                  one as a commit of the project
- *   flat flat_ignored flat_index  one as git would commit it; what it would not; for its index
+ *   remotes, transport       where to; talking to it by stock git, one session for each command
+ *   push, push_doubt         sending checkpoints, and removing them there; what should stay here
+ *   fetch                    bringing in those of other machines; what is wrong with them, for doctor
+ *   handoff                  one of each, with the commit at HEAD, to go on elsewhere
+ *   incoming, incoming_check what came from outside, apart until it is verified; all that is looked at
+ *   import, export, export_patch, export_tar  a file that has one: bundle, patch, tar
+ *   branch                   one as a commit of the project
+ *   flat, flat_index, flat_ignored  one as git would commit it
  */
 
 #endif

@@ -6,7 +6,7 @@
 #include "session/session.h"
 #include "store/store.h"
 
-static const char head[] = "remotes 1\n";
+static const char member[] = "remotes";
 
 void remotes_release(struct remotes *remotes)
 {
@@ -35,7 +35,7 @@ bool remotes_name_valid(const char *name)
 	       !refs_valid_id(name);
 }
 
-/* One line in the file; "ext::" runs whatever it names; a dash would be an option of git. */
+/* "ext::" runs whatever it names; a dash would be an option of git. */
 static bool url_valid(const char *url)
 {
 	for (const char *p = url; *p; p++)
@@ -83,7 +83,7 @@ char *remotes_shown(const char *url)
 	return xstrfmt("%.*s***%s", (int)(secret - url), url, at);
 }
 
-/* --- text --- */
+/* --- in checkpoint/state --- */
 
 static void append(struct remotes *remotes, const char *name, const char *url, bool push_auto)
 {
@@ -92,93 +92,65 @@ static void append(struct remotes *remotes, const char *name, const char *url, b
 		(struct remotes_item){ xstrdup(name), xstrdup(url), push_auto };
 }
 
-static bool parse_line(struct remotes *out, char *line)
+int remotes_from_json(struct remotes *out, const json_t *array)
 {
-	char *how = strchr(line, ' '), *url = how ? strchr(how + 1, ' ') : NULL;
-	bool push_auto;
-
-	if (!url)
-		return false;
-	*how++ = *url++ = '\0';
-	push_auto = !strcmp(how, "auto");
-	if ((!push_auto && strcmp(how, "asked") != 0) || !remotes_name_valid(line) ||
-	    !url_valid(url) || remotes_find(out, line))
-		return false;
-	append(out, line, url, push_auto);
-	return true;
-}
-
-int remotes_parse(struct remotes *out, const char *text, size_t len)
-{
-	char *copy = xmemdupz(text, len), *line, *rest = NULL;
-	bool ok = strlen(copy) == len && !strncmp(copy, head, strlen(head)) &&
-		  copy[len - 1] == '\n';
+	const json_t *item;
+	size_t i;
 
 	memset(out, 0, sizeof(*out));
-	for (line = ok ? strtok_r(copy + strlen(head), "\n", &rest) : NULL; line && ok;
-	     line = strtok_r(NULL, "\n", &rest))
-		ok = parse_line(out, line);
-	free(copy);
-	if (ok)
+	json_array_foreach(array, i, item)
+	{
+		const char *name = json_string_value(json_object_get(item, "name"));
+		const char *url = json_string_value(json_object_get(item, "url"));
+		const json_t *push_auto = json_object_get(item, "push_auto");
+
+		if (!name || !url || !json_is_boolean(push_auto) || !remotes_name_valid(name) ||
+		    !url_valid(url) || remotes_find(out, name))
+			break;
+		append(out, name, url, json_is_true(push_auto));
+	}
+	if (!array || (json_is_array(array) && i == json_array_size(array)))
 		return 0;
 	remotes_release(out);
 	return ckpt_error_set(CKPT_ECORRUPT, "the list of remotes is damaged");
 }
 
-size_t remotes_salvage(struct remotes *out, const char *text, size_t len)
+json_t *remotes_to_json(const struct remotes *remotes)
 {
-	size_t at = 0, bad = 0;
+	json_t *array = json_array();
 
-	memset(out, 0, sizeof(*out));
-	while (at < len) {
-		const char *end = memchr(text + at, '\n', len - at);
-		size_t line_len = end ? (size_t)(end - text) - at : len - at;
-		char *line = xmemdupz(text + at, line_len);
-		bool is_head = !at && line_len == strlen(head) - 1 && !strncmp(line, head, line_len);
-
-		/* Without its end, a line may be a part of one. */
-		if (!is_head && (!end || strlen(line) != line_len || !parse_line(out, line)))
-			bad++;
-		free(line);
-		at += line_len + 1;
-	}
-	return bad ? bad : 1;
-}
-
-void remotes_format(struct strbuf *out, const struct remotes *remotes)
-{
-	strbuf_addstr(out, head);
 	for (size_t i = 0; i < remotes->nr; i++)
-		strbuf_addf(out, "%s %s %s\n", remotes->items[i].name,
-			    remotes->items[i].push_auto ? "auto" : "asked", remotes->items[i].url);
+		json_array_append_new(array, json_pack("{s:s, s:s, s:b}", "name",
+						       remotes->items[i].name, "url",
+						       remotes->items[i].url, "push_auto",
+						       remotes->items[i].push_auto));
+	return array;
 }
 
 int remotes_read(struct remotes *out, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	int err = store ? fs_read_text(&text, store->dirfd, LAYOUT_REMOTES) : CKPT_ENOTFOUND;
+	json_t *array = NULL;
+	int err = store ? state_get(&array, store, member) : 0;
 
 	memset(out, 0, sizeof(*out));
 	if (!err)
-		err = remotes_parse(out, text.buf, text.len);
-	if (err == CKPT_ECORRUPT)
-		err = ckpt_error_set(err, "'%s/" LAYOUT_REMOTES "' is damaged; 'git checkpoint doctor --fix' "
-					  "keeps what can be read of it", store->path);
-	strbuf_release(&text);
-	return err == CKPT_ENOTFOUND ? 0 : err;
+		err = remotes_from_json(out, array);
+	json_decref(array);
+	return err == CKPT_ECORRUPT ? ckpt_error_set(err, "%s; see 'git checkpoint doctor'",
+						     ckpt_error_last())
+				    : err;
 }
 
 /* --- changing it --- */
 
 static int write_all(const struct remotes *remotes, struct store *store)
 {
-	struct strbuf text = STRBUF_INIT;
-	int err;
+	return state_set(store, member, remotes->nr ? remotes_to_json(remotes) : NULL);
+}
 
-	remotes_format(&text, remotes);
-	err = fs_write_file(store->dirfd, LAYOUT_REMOTES, text.buf, text.len, 0600, FS_DURABLE);
-	strbuf_release(&text);
-	return err;
+int remotes_forget(struct store *store)
+{
+	return state_set(store, member, NULL);
 }
 
 int remotes_add(struct session *session, const char *name, const char *url, bool push_auto)

@@ -8,13 +8,12 @@ struct session;
 struct store;
 
 /**
- * checkpoint/remotes: the repositories that checkpoints of a store are pushed to and fetched from.
- * The first line is "remotes 1", then one line for each: "<name> <how> <url>", where <how> is "auto"
- * if saves push to it by themselves, otherwise "asked".
+ * The repositories that checkpoints of a store are pushed to and fetched from: the member "remotes" of
+ * checkpoint/state, an array of objects with "name", "url" and "push_auto".
  */
 struct remotes_item {
 	char *name, *url;
-	bool push_auto;
+	bool push_auto; /**< saves push to it by themselves */
 };
 
 struct remotes {
@@ -22,7 +21,7 @@ struct remotes {
 	size_t nr, alloc;
 };
 
-/** CKPT_ECORRUPT if the file is damaged. Without a store there are none. */
+/** CKPT_ECORRUPT if it is damaged. Without a store there are none. */
 int remotes_read(struct remotes *out, struct store *store);
 void remotes_release(struct remotes *remotes);
 const struct remotes_item *remotes_find(const struct remotes *remotes, const char *name);
@@ -39,6 +38,9 @@ int remotes_of_project(char **url_out, struct session *session, const char *name
 /** CKPT_ENOTFOUND if there is none of that name. */
 int remotes_remove(struct session *session, const char *name);
 
+/** All of them: for a list that is damaged, whose file is set aside. The store must be locked. */
+int remotes_forget(struct store *store);
+
 /**
  * The remote for a command: the one of that name (NULL: the only one there is). CKPT_ERROR, with
  * what can be done, if there is none, or if one has to be named.
@@ -48,11 +50,8 @@ int remotes_choose(const struct remotes_item **out, const struct remotes *remote
 
 /* --- for tests --- */
 
-/** What can be read of a damaged file; returns the number of lines that cannot. */
-size_t remotes_salvage(struct remotes *out, const char *text, size_t len);
-
-int remotes_parse(struct remotes *out, const char *text, size_t len);
-void remotes_format(struct strbuf *out, const struct remotes *remotes);
+int remotes_from_json(struct remotes *out, const json_t *array);
+json_t *remotes_to_json(const struct remotes *remotes);
 
 /** A path that is relative to `base`, as one that is not, since git runs elsewhere; other URLs as they are. */
 char *remotes_absolute(const char *url, const char *base);

@@ -4,27 +4,18 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
+#include "remote/incoming_internal.h"
 #include "remote/remotes.h"
 #include "session/session.h"
 #include "settings/settings.h"
 #include "store/store.h"
 
-#include <sys/mman.h>
-
-enum { ODD_SHOWN = 10 };
+/* Of what both sides have; each has nearly all that the others have. */
+enum { COMMON_MAX = 8 };
 
 /* --- names --- */
 
-static int ask(struct strbuf *out, const struct session *session, const char *const args[])
-{
-	const struct gitrun how = { .gitdir = session->repo->gitdir };
-	int err = askgit(out, &how, args);
-
-	strbuf_trim(out);
-	return err;
-}
-
-static int no_project(const char *why)
+static int refuse_nameless(const char *why)
 {
 	return ckpt_error_set(CKPT_ERROR,
 			      "%s, so nothing tells which project this is; name it: 'git checkpoint "
@@ -32,20 +23,29 @@ static int no_project(const char *why)
 			      why);
 }
 
-static int find_root(char **out, struct session *session)
+static bool is_shallow(const struct repo *repo)
 {
-	const char *const shallow[] = { "rev-parse", "--is-shallow-repository", NULL };
+	char *path = xstrfmt("%s/shallow", repo->commondir);
+	struct stat st;
+	bool shallow = !stat(path, &st) && st.st_size;
+
+	free(path);
+	return shallow;
+}
+
+static int find_root(char **out, const struct repo *repo)
+{
 	const char *const roots[] = { "rev-list", "--max-parents=0", "HEAD", NULL };
+	const struct gitrun how = { .gitdir = repo->gitdir };
 	struct strbuf answer = STRBUF_INIT;
 	const char *least = NULL;
 	char *line, *rest = NULL;
-	int err = ask(&answer, session, shallow);
+	int err = 0;
 
-	if (!err && !strcmp(answer.buf, "true"))
-		err = no_project("the repository is a shallow clone");
-	strbuf_reset(&answer);
-	if (!err && (ask(&answer, session, roots) || !answer.len))
-		err = no_project("the repository has no commit yet");
+	if (is_shallow(repo))
+		err = refuse_nameless("the repository is a shallow clone");
+	else if (askgit(&answer, &how, roots) || !answer.len)
+		err = refuse_nameless("the repository has no commit yet");
 	for (line = err ? NULL : strtok_r(answer.buf, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		if (!least || strcmp(line, least) < 0)
@@ -56,17 +56,17 @@ static int find_root(char **out, struct session *session)
 	return err;
 }
 
-int transport_project(char **out, struct session *session)
+static int find_project(char **out, const struct session *session)
 {
 	if (session->settings.project) {
 		*out = xstrdup(session->settings.project);
 		return 0;
 	}
-	return session->repo ? find_root(out, session)
-			     : no_project("this folder is not in a git repository");
+	return session->repo ? find_root(out, session->repo)
+			     : refuse_nameless("this folder is not in a git repository");
 }
 
-char *transport_machine(const struct session *session)
+static char *find_machine(const struct session *session)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	size_t nr = 0;
@@ -107,7 +107,7 @@ static void show_line(const struct strbuf *line)
 	strbuf_release(&clean);
 }
 
-static void show(const char *data, size_t len, void *payload)
+static void show_progress(const char *data, size_t len, void *payload)
 {
 	struct strbuf *line = payload;
 
@@ -122,7 +122,7 @@ static void show(const char *data, size_t len, void *payload)
 }
 
 /* "!\t<from>:<to>\t<summary>" of --porcelain: why the other side did not take a ref. */
-static char *rejection(const char *said)
+static char *find_rejection(const char *said)
 {
 	const char *line = strncmp(said, "!\t", 2) ? strstr(said, "\n!\t") : said;
 	const char *tab = line ? strchr(line + 3, '\t') : NULL;
@@ -131,7 +131,7 @@ static char *rejection(const char *said)
 }
 
 /* The line that says why: git's first one that begins like this. */
-static char *reason(const char *said)
+static char *find_reason(const char *said)
 {
 	static const char *const kinds[] = { "fatal: ", "error: ", "remote: ", "ERROR: " };
 	const char *best = NULL;
@@ -144,34 +144,18 @@ static char *reason(const char *said)
 	return best ? xmemdupz(best, strcspn(best, "\r\n")) : NULL;
 }
 
-/* In memory: nothing is left of it, whatever happens. -1: git does more work than it has to. */
-static int write_grafts(char **path, const struct strbuf *text)
+static int run_git(struct strbuf *out, struct transport *transport, const char *gitdir, bool shown,
+		   const char *const args[])
 {
-	int fd = text && text->len ? memfd_create("grafts", MFD_CLOEXEC) : -1;
-
-	if (fd >= 0 && fs_write_all(fd, text->buf, text->len) < 0) {
-		close(fd);
-		fd = -1;
-	}
-	*path = fd < 0 ? NULL : xstrfmt("/proc/%ld/fd/%d", (long)getpid(), fd);
-	return fd;
-}
-
-int transport_run(struct strbuf *out, const struct transport *transport, const char *const args[])
-{
-	char *grafts;
-	int graftfd = write_grafts(&grafts, transport->grafts);
 	struct strbuf line = STRBUF_INIT;
-	bool lost = false;
 	const struct gitrun how = {
 		.profile = GITRUN_TRANSPORT,
-		.lost = &lost,
-		.gitdir = transport->gitdir,
-		.grafts = grafts,
+		.lost = &transport->lost,
+		.gitdir = gitdir,
 		.told = true,
 		.patience = (double)transport->session->settings.remote_timeout,
 		.stop = was_cancelled,
-		.heard = transport->shown ? show : NULL,
+		.heard = shown ? show_progress : NULL,
 		.payload = &line,
 		.file_limit = transport->limit,
 	};
@@ -179,82 +163,61 @@ int transport_run(struct strbuf *out, const struct transport *transport, const c
 	char *why;
 
 	strbuf_release(&line);
-	fs_close(graftfd);
-	free(grafts);
 	if (err != CKPT_ERROR)
 		return err == CKPT_ELOCKED ? cancel_check() : err;
-	if (transport->lost)
-		*transport->lost = lost;
-	why = lost ? NULL : rejection(out->buf);
-	if (!why && !lost)
-		why = reason(out->buf);
+	why = transport->lost ? NULL : find_rejection(out->buf);
+	if (!why && !transport->lost)
+		why = find_reason(out->buf);
 	err = ckpt_error_set(err, "remote '%s': %s", transport->remote->name,
 			     why ? why : ckpt_error_last());
 	free(why);
 	return err;
 }
 
-/* --- what is there --- */
-
-static void add_odd(struct strlist *odd, const char *name)
+int transport_run(struct strbuf *out, struct transport *transport, const char *const words[],
+		  const struct strlist *specs)
 {
-	if (odd && odd->nr < ODD_SHOWN)
-		strlist_add(odd, name);
-}
+	const char **args;
+	size_t nr = 0;
+	int err;
 
-/* "<id>\t<ref>" */
-static bool parse_line(struct fetched_list *out, struct strlist *odd, const char *line,
-		       const char *prefix)
-{
-	const char *name = line + OID_HEX + 1, *slash;
-	struct oid oid;
-	char *machine;
-
-	if (strlen(line) <= OID_HEX + 1 || !oid_parse(&oid, line) || line[OID_HEX] != '\t')
-		return false; /* git says something else on the way */
-	if (strncmp(name, prefix, strlen(prefix)) != 0)
-		return false;
-	name += strlen(prefix);
-	slash = strchr(name, '/');
-	machine = slash ? xmemdupz(name, (size_t)(slash - name)) : NULL;
-	if (machine && setting_name_valid(machine) && refs_valid_id(slash + 1))
-		fetched_add(out, machine, slash + 1, &oid);
-	else
-		add_odd(odd, name);
-	free(machine);
-	return true;
-}
-
-int transport_parse_list(struct fetched_list *out, struct strlist *odd, const char *text,
-			 size_t len, const char *prefix)
-{
-	char *copy = xmemdupz(text, len), *line, *rest = NULL;
-	int err = 0;
-
-	memset(out, 0, sizeof(*out));
-	for (line = strtok_r(copy, "\n", &rest); line && !err; line = strtok_r(NULL, "\n", &rest))
-		if (parse_line(out, odd, line, prefix) && out->nr > TRANSPORT_REFS_MAX)
-			err = ckpt_error_set(CKPT_ERROR, "it has more than %d checkpoints",
-					     TRANSPORT_REFS_MAX);
-	fetched_sort(out);
-	free(copy);
+	while (words[nr])
+		nr++;
+	args = xcalloc(nr + specs->nr + 3, sizeof(*args));
+	memcpy(args, words, nr * sizeof(*args));
+	args[nr++] = "--";
+	args[nr++] = transport->remote->url;
+	for (size_t i = 0; i < specs->nr; i++)
+		args[nr++] = specs->items[i];
+	err = run_git(out, transport, transport->gitdir ? transport->gitdir : transport->scratch.path,
+		      transport->shown, args);
+	free(args);
 	return err;
 }
 
-int transport_list(struct fetched_list *out, struct strlist *odd,
-		   const struct transport *transport, const char *prefix)
-{
-	char *pattern = xstrfmt("%s*", prefix);
-	const char *const args[] = { "ls-remote", "--refs", "--", transport->remote->url, pattern,
-				     NULL };
-	struct strbuf answer = STRBUF_INIT;
-	int err = transport_run(&answer, transport, args);
+/* --- what is there --- */
 
-	memset(out, 0, sizeof(*out));
+int transport_refresh(struct transport *transport)
+{
+	char *refs = xstrfmt(TRANSPORT_REFS "%s/*", transport->project);
+	char *heads = xstrfmt(TRANSPORT_HEADS "%s/*", transport->project);
+	const char *const args[] = { "ls-remote", "--refs", "--", transport->remote->url,
+				     refs,	  heads,    NULL };
+	struct strbuf answer = STRBUF_INIT;
+	int err = run_git(&answer, transport, transport->session->store->path, false, args);
+
+	fetched_release(&transport->there);
+	fetched_release(&transport->heads);
+	strlist_release(&transport->odd);
+	refs[strlen(refs) - 1] = heads[strlen(heads) - 1] = '\0';
 	if (!err)
-		err = transport_parse_list(out, odd, answer.buf, answer.len, prefix);
+		err = incoming_parse_refs(&transport->there, &transport->odd, answer.buf, answer.len,
+					  refs);
+	if (!err)
+		err = incoming_parse_refs(&transport->heads, NULL, answer.buf, answer.len, heads);
 	strbuf_release(&answer);
-	free(pattern);
+	free(refs);
+	free(heads);
 	return err;
 }
 
@@ -262,4 +225,148 @@ bool transport_is_newest(const struct fetched_list *there, size_t at)
 {
 	return at + 1 == there->nr ||
 	       strcmp(there->items[at].machine, there->items[at + 1].machine) != 0;
+}
+
+int transport_open(struct transport *out, struct session *session, const struct remotes_item *remote,
+		   bool shown)
+{
+	*out = (struct transport){ .session = session, .remote = remote, .shown = shown,
+				   .machine = find_machine(session), .scratch = SCRATCH_INIT };
+	return find_project(&out->project, session);
+}
+
+void transport_close(struct transport *transport)
+{
+	scratch_close(&transport->scratch);
+	fetched_release(&transport->there);
+	fetched_release(&transport->heads);
+	strlist_release(&transport->odd);
+	free(transport->project);
+	free(transport->machine);
+	free(transport->common);
+	memset(transport, 0, sizeof(*transport));
+	transport->scratch.lock = -1;
+}
+
+/* --- what both sides have --- */
+
+static bool is_here(const struct fetched_item *item, const struct ref_list *own,
+		    const struct fetched_list *fetched)
+{
+	const struct ref_item *ref = refs_find(own, item->ref.id);
+	const struct fetched_item *known = fetched_find(fetched, item->machine, item->ref.id);
+
+	return (ref && oid_equal(&ref->commit, &item->ref.commit)) ||
+	       (known && oid_equal(&known->ref.commit, &item->ref.commit));
+}
+
+/* Ids begin with the time, whichever machine they are of. */
+static int compare_ids_back(const void *a, const void *b)
+{
+	const struct fetched_item *const *x = a, *const *y = b;
+
+	return strcmp((*y)->ref.id, (*x)->ref.id);
+}
+
+static void choose_common(struct transport *out, const struct ref_list *own,
+			  const struct fetched_list *fetched)
+{
+	const struct fetched_list *there = &out->there;
+	const struct fetched_item **both = xcalloc(there->nr + 1, sizeof(*both));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < there->nr; i++)
+		if (is_here(&there->items[i], own, fetched))
+			both[nr++] = &there->items[i];
+	qsort(both, nr, sizeof(*both), compare_ids_back);
+	out->common_nr = nr < COMMON_MAX ? nr : COMMON_MAX;
+	out->common = xcalloc(out->common_nr + 1, sizeof(*out->common));
+	for (size_t i = 0; i < out->common_nr; i++)
+		out->common[i] = both[i]->ref.commit;
+	free(both);
+}
+
+int transport_find_common(struct transport *transport)
+{
+	struct store *store = transport->session->store;
+	struct fetched_list fetched = { 0 };
+	struct ref_list own = { 0 };
+	int err = refs_list(&own, store);
+
+	if (!err)
+		err = fetched_list(&fetched, store);
+	if (!err)
+		choose_common(transport, &own, &fetched);
+	fetched_release(&fetched);
+	refs_release(&own);
+	return err;
+}
+
+/* --- the repository that git runs in --- */
+
+/* Where the history of a shallow clone ends, its objects do not tell. */
+static int copy_shallow(struct transport *transport)
+{
+	char *from = xstrfmt("%s/shallow", transport->session->repo->commondir);
+	char *to = xstrfmt("%s/shallow", transport->scratch.name);
+	struct strbuf text = STRBUF_INIT;
+	int err = fs_read_text(&text, AT_FDCWD, from);
+
+	if (!err)
+		err = fs_write_file(transport->session->store->dirfd, to, text.buf, text.len, 0600,
+				    FS_FAST);
+	strbuf_release(&text);
+	free(from);
+	free(to);
+	return err == CKPT_ENOTFOUND ? 0 : err;
+}
+
+static int borrow_project(struct transport *transport)
+{
+	const struct repo *repo = transport->session->repo;
+	char *objects = xstrfmt("%s/objects", repo->commondir);
+	int err = askgit_check(repo->gitdir);
+
+	if (!err)
+		err = scratch_borrow(&transport->scratch, objects);
+	free(objects);
+	return err ? err : copy_shallow(transport);
+}
+
+int transport_make_scratch(struct transport *transport, bool store, bool project)
+{
+	struct session *session = transport->session;
+	bool sha256 = project && !store && session->repo->sha256;
+	char *objects = xstrfmt("%s/objects", session->store->path);
+	int err = scratch_open(&transport->scratch, session->store, sha256);
+
+	if (!err && store)
+		err = scratch_borrow(&transport->scratch, objects);
+	if (!err && project)
+		err = borrow_project(transport);
+	free(objects);
+	return err;
+}
+
+int transport_graft(struct transport *transport, const struct push_item *items, size_t nr)
+{
+	char *path = xstrfmt("%s/info/grafts", transport->scratch.name), hex[OID_HEX + 1];
+	struct strbuf text = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; i < nr && transport->common_nr; i++) {
+		if (items[i].state != PUSH_SENT)
+			continue;
+		strbuf_addstr(&text, oid_hex(hex, &items[i].record.commit));
+		strbuf_addf(&text, " %s", oid_hex(hex, &items[i].record.meta));
+		for (size_t j = 0; j < transport->common_nr; j++)
+			strbuf_addf(&text, " %s", oid_hex(hex, &transport->common[j]));
+		strbuf_addch(&text, '\n');
+	}
+	if (text.len)
+		err = fs_write_file(transport->session->store->dirfd, path, text.buf, text.len, 0600,
+				    FS_FAST);
+	strbuf_release(&text);
+	free(path);
+	return err;
 }

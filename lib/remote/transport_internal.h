@@ -3,60 +3,90 @@
 #define CKPT_REMOTE_TRANSPORT_INTERNAL_H
 
 #include "base/base.h"
+#include "remote/fetch.h"
+#include "remote/push.h"
 #include "store/store.h"
 
+struct ckpt_record;
 struct remotes_item;
 struct session;
 
 /**
- * Talking to a remote: refs/checkpoints/<project>/<machine>/<id> there, by stock git.
+ * Talking to a remote, by stock git: refs/checkpoints/<project>/<machine>/<id> there, and beside it
+ * refs/handoff/<project>/<machine>/<id>, the commit at HEAD of a checkpoint that was handed off.
  *
  * Clones of a project find each other by its name: the id of its root commit (the smallest, if it
  * has several), or the setting `project`.
+ *
+ * A command asks once what is there, and does the rest from a scratch repository, which borrows the
+ * objects that go over. There git is told what both sides have already (`common`), so that only the
+ * rest is sent: it looks for that among the ancestors of what goes over, and a checkpoint has none.
+ *
+ *  - For a push, those are the parents of what is sent (info/grafts): git leaves out what they have,
+ *    and sends differences from it. The commits stay as they are. Only what the remote lists is used:
+ *    any other parent would be sent, too. Of a project with 3,000 files of 8 kB, one of which had
+ *    changed, the 200th checkpoint took 73 kB and 0.26 s so, 23 MB and 0.46 s otherwise, to a path
+ *    and to file:// alike.
+ *  - For a fetch, the other side has to do that, and stock git does if we call ourselves a shallow
+ *    clone: then it takes each commit that we say we have for itself, not as part of a history.
  */
 #define TRANSPORT_REFS "refs/checkpoints/"
-
-/** Beside it, the commit at HEAD of a checkpoint that was handed off. */
 #define TRANSPORT_HEADS "refs/handoff/"
-
-/** CKPT_ERROR, with the way to set it, if it is not known. The caller frees it. */
-int transport_project(char **out, struct session *session);
-
-/** The name of this machine; the caller frees it. */
-char *transport_machine(const struct session *session);
 
 struct transport {
 	struct session *session;
 	const struct remotes_item *remote;
-	const char *gitdir; /**< a repository of ours */
-	bool shown;	    /**< git's progress goes to the terminal */
-	uint64_t limit;	    /**< bytes that may arrive; 0: no limit */
-	bool *lost;	    /**< set if it failed because nothing was heard; may be NULL */
-	const struct strbuf *grafts; /**< see common_internal.h; NULL: none */
+	bool shown; /**< git's progress goes to the terminal */
+	char *project, *machine;
+	struct fetched_list there; /**< checkpoints of the project */
+	struct fetched_list heads; /**< commits that were handed off */
+	struct strlist odd;	   /**< some names below those of checkpoints that are not ours */
+	struct scratch scratch;	   /**< see transport_make_scratch() */
+	const char *gitdir;	   /**< another repository of ours, in place of it; or NULL */
+	struct oid *common; /**< checkpoints that both sides have, a few, newest first */
+	size_t common_nr;
+	uint64_t limit; /**< bytes that may arrive; 0: no limit */
+	bool lost;	/**< it failed because nothing was heard */
 };
 
 /**
- * Run git, whose arguments name the remote by its URL; `out` has all it says. CKPT_ERROR, naming
- * the remote, with the reason that git gives.
+ * Nothing is asked yet. CKPT_ERROR, with the way to set it, if the name of the project is not known.
+ * Call transport_close() in any case.
  */
-int transport_run(struct strbuf *out, const struct transport *transport, const char *const args[]);
+int transport_open(struct transport *out, struct session *session, const struct remotes_item *remote,
+		   bool shown);
+void transport_close(struct transport *transport);
+
+/** Ask what is there, or ask again. */
+int transport_refresh(struct transport *transport);
+
+/** Find `common`. */
+int transport_find_common(struct transport *transport);
+
+/** Make the scratch repository, which has the objects of the store, of the project, or of both. */
+int transport_make_scratch(struct transport *transport, bool store, bool project);
+
+/** In it, `common` are the parents of these commits, as far as a push is concerned. */
+int transport_graft(struct transport *transport, const struct push_item *items, size_t nr);
 
 /**
- * What a remote has below `prefix` ("refs/checkpoints/<project>/"), sorted. Refs whose names are
- * not of ours are left out, and named in `odd` (may be NULL), a few of them.
+ * Run `git <words> -- <url> <specs>` in the scratch repository; `out` has all it says. CKPT_ERROR,
+ * naming the remote, with the reason that git gives.
  */
-int transport_list(struct fetched_list *out, struct strlist *odd,
-		   const struct transport *transport, const char *prefix);
+int transport_run(struct strbuf *out, struct transport *transport, const char *const words[],
+		  const struct strlist *specs);
 
 /** Whether that one is the newest of its machine. */
 bool transport_is_newest(const struct fetched_list *there, size_t at);
 
-/* --- for tests --- */
+/* --- push.c, fetch.c: what the commands do --- */
 
-enum { TRANSPORT_REFS_MAX = 1000000 };
+/** Asks what is there. `head`: NULL, or a commit of the project that is to be beside the first of them there. */
+int push_to(struct push_result *out, struct transport *transport, const struct strlist *names,
+	    const struct push_opts *opts, const char *head);
 
-/** Parse what `git ls-remote` says; it is what the remote says, and may be anything. */
-int transport_parse_list(struct fetched_list *out, struct strlist *odd, const char *text,
-			 size_t len, const char *prefix);
+/** It is known what is there. */
+int fetch_from(struct fetch_result *out, struct transport *transport, const struct strlist *names,
+	       bool all);
 
 #endif

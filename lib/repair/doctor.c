@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "keep/keep.h"
 #include "look/look.h"
 #include "record/record.h"
-#include "repair/doctor_files_internal.h"
-#include "repair/salvage_internal.h"
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 
 /* --- the store itself --- */
 
-/* What opening it repaired, and what it could not. */
-static void report_repaired(struct doctor *doctor)
+/* What was wrong when it was opened, and whether it still is. */
+static void report_damage(struct doctor *doctor)
 {
-	const struct strlist *repaired = &doctor->store->repaired;
+	const struct strlist *damage = &doctor->store->damage;
 	struct strlist still = STRLIST_INIT;
 
-	if (repaired->nr)
-		(void)health_repair(&still, doctor->store->dirfd, doctor->store->path,
-				    doctor->store->worktree);
-	for (size_t i = 0; i < repaired->nr; i++)
-		problems_addf(doctor->out, !strlist_has(&still, repaired->items[i]), "%s",
-			      repaired->items[i]);
+	if (damage->nr && doctor->fix)
+		(void)health_check(&still, doctor->store);
+	for (size_t i = 0; i < damage->nr; i++) {
+		bool fixed = doctor->fix && !strlist_has(&still, damage->items[i]);
+
+		problems_addf(doctor->out, fixed, "%s%s", damage->items[i], fixed ? "; it was repaired" : "");
+	}
 	strlist_release(&still);
 }
 
@@ -36,39 +35,39 @@ static char *path_of_store(const struct session *session)
 	return xstrfmt("%s/%s", session->home, key);
 }
 
-/* A store that could not be opened: why, and what can be done. */
+/* One that cannot be opened: why. What is in its place is moved away, and what waits to be merged merged. */
 static int open_store(struct doctor *doctor)
 {
 	struct session *session = doctor->session;
-	struct strlist asides = STRLIST_INIT;
+	struct strlist waiting = STRLIST_INIT;
 	char *path = path_of_store(session);
 	int err = session->store ? 0 : store_open(&session->store, session->worktree);
-	bool unusable = err == CKPT_ECORRUPT;
+	bool make = err == CKPT_ECORRUPT && doctor->fix;
 
-	if (err == CKPT_ENOTFOUND) {
-		err = health_asides(&asides, session->home, path);
-		unusable = asides.nr > 0;
-	} else if (err && !(unusable && doctor->fix)) {
-		problems_addf(doctor->out, false, "%s", ckpt_error_last());
-		err = unusable ? salvage_store(doctor->out, session, path, false) : 0;
+	if (err && err != CKPT_ENOTFOUND) {
+		problems_addf(doctor->out, make, "%s", ckpt_error_last());
+		err = 0;
+	} else if (err) {
+		err = salvage_waiting(&waiting, session->home, path);
+		make = waiting.nr && doctor->fix;
 	}
-	if (unusable && doctor->fix)
+	if (make)
 		err = store_open_or_create(&session->store, session->worktree);
 	doctor->store = session->store;
-	strlist_release(&asides);
+	strlist_release(&waiting);
 	free(path);
 	return err;
 }
 
-static int check_asides(struct doctor *doctor)
+static int check_waiting(struct doctor *doctor)
 {
-	struct strlist asides = STRLIST_INIT;
+	struct strlist waiting = STRLIST_INIT;
 	char *path = path_of_store(doctor->session);
-	int err = health_asides(&asides, doctor->session->home, path);
+	int err = salvage_waiting(&waiting, doctor->session->home, path);
 
-	for (size_t i = 0; i < asides.nr && !err; i++)
-		err = salvage_store(doctor->out, doctor->session, asides.items[i], doctor->fix);
-	strlist_release(&asides);
+	for (size_t i = 0; i < waiting.nr && !err; i++)
+		err = salvage_store(doctor->out, doctor->session, waiting.items[i], doctor->fix);
+	strlist_release(&waiting);
 	free(path);
 	return err;
 }
@@ -291,7 +290,7 @@ static int check_all(struct doctor *doctor)
 	if (!err)
 		err = check_refs(doctor);
 	if (!err)
-		err = check_asides(doctor);
+		err = check_waiting(doctor);
 	if (!err)
 		err = check_contents(doctor);
 	if (!err)
@@ -331,14 +330,14 @@ int doctor_run(struct problems *out, struct session *session, bool fix, progress
 	int err = open_store(&doctor), packing = -1;
 
 	if (err || !doctor.store)
-		return err ? err : check_asides(&doctor);
-	report_repaired(&doctor);
+		return err ? err : check_waiting(&doctor);
 	doctor_temporaries(&doctor);
 	if (fix) {
 		err = store_lock(doctor.store, session->settings.lock_timeout);
 		if (!err)
-			err = packing_lock(&packing, doctor.store);
+			err = repack_lock(&packing, doctor.store);
 	}
+	report_damage(&doctor);
 	if (!err)
 		err = fix ? check_all(&doctor) : check_twice(&doctor);
 	fs_close(packing);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor_files_internal.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
 #include "store/store.h"
 #include "turns/turns.h"
-
-#include <sys/file.h>
 
 /* --- temporaries --- */
 
@@ -24,15 +22,15 @@ static size_t count_names(int dirfd, const char *path, bool (*wanted)(const char
 void doctor_temporaries(struct doctor *doctor)
 {
 	static const char *const dirs[] = { ".", "objects/pack", "checkpoint", "info" };
-	int lock = fs_open_regular(NULL, doctor->store->dirfd, LAYOUT_LOCK, O_NOFOLLOW);
 	/* While another process works, they may be its own; none may start while they are counted. */
-	bool in_use = lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0;
+	int lock = store_hold_still(doctor->store);
+	bool in_use = lock < 0;
 	int packing = -1;
 	size_t nr = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs) && !in_use; i++)
 		nr += count_names(doctor->store->dirfd, dirs[i], fs_is_temp);
-	if (!in_use && !packing_lock(&packing, doctor->store)) {
+	if (!in_use && !repack_lock(&packing, doctor->store)) {
 		nr += litter_sweep(doctor->store, !doctor->fix);
 		/* A gc that was killed; the next one would remove it, too. */
 		nr += count_names(doctor->store->dirfd, REPACK_DIR, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/doctor_files_internal.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "look/look.h"
@@ -110,7 +110,7 @@ static int verify_paths(bool *out, struct doctor *doctor, const struct ckpt_reco
 static int is_sound(bool *out, struct doctor *doctor, const char *id, const struct strlist *paths)
 {
 	struct ckpt_record record = CKPT_RECORD_INIT;
-	int err = target_read(&record, doctor->store, id);
+	int err = lookup_target(&record, doctor->store, id);
 
 	*out = false;
 	if (!err)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/relink.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "repair/salvage_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 
@@ -214,43 +213,24 @@ static int check_place(const struct relink *job)
 static int lock_packing(struct relink *job)
 {
 	char *path = xstrfmt("%s/%s", job->session->home, job->key);
-	struct strlist asides = STRLIST_INIT;
-	int err = health_asides(&asides, job->session->home, path);
+	struct strlist waiting = STRLIST_INIT;
+	int err = salvage_waiting(&waiting, job->session->home, path);
 
-	if (!err && (job->own_checkpoints || asides.nr))
-		err = packing_lock(&job->packing, job->store);
+	if (!err && (job->own_checkpoints || waiting.nr))
+		err = repack_lock(&job->packing, job->store);
 	if (!err && job->own_checkpoints)
-		err = packing_lock(&job->own_packing, job->own);
-	strlist_release(&asides);
+		err = repack_lock(&job->own_packing, job->own);
+	strlist_release(&waiting);
 	free(path);
 	return err;
 }
 
-static char *name_of_replaced(const char *path)
-{
-	char when[CLOCK_ISO_SIZE];
-	char *name = xstrfmt("%s.replaced-%s", path, clock_format_id(when, clock_now()));
-	struct stat st;
-
-	for (int i = 2; !lstat(name, &st); i++) {
-		free(name);
-		name = xstrfmt("%s.replaced-%s_%d", path, when, i);
-	}
-	return name;
-}
-
-/* Under a name by which it is merged, also by doctor, if there is something to merge. */
+/* Under a name by which it is merged, also by doctor. */
 static int set_own_aside(struct relink *job)
 {
-	char *name = NULL;
-	int err = 0;
+	char *name = salvage_new_name(job->own->path, job->own_checkpoints > 0);
+	int err = fs_rename(AT_FDCWD, job->own->path, name, job->session->home, FS_FAST);
 
-	if (job->own_checkpoints)
-		err = health_aside_name(&name, job->session->home, job->own->path);
-	else
-		name = name_of_replaced(job->own->path);
-	if (!err)
-		err = fs_rename(AT_FDCWD, job->own->path, name, job->session->home, FS_FAST);
 	free(name);
 	return err;
 }
@@ -298,7 +278,7 @@ static void tell_unmerged(struct relink_result *out, const struct problems *prob
 	out->incomplete = out->warnings.nr > 0;
 }
 
-/* What was set aside here, now or by a call that was killed. */
+/* What waits here, since now or since a call that was killed. */
 static int merge(struct relink *job, struct relink_result *out)
 {
 	struct session session = *job->session;

@@ -1,11 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-#include "repair/salvage_internal.h"
+#include "repair/repair_internal.h"
 
 #include "base/base.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
+
+#define WAITING ".replaced-"
+#define MERGED ".merged-"
+
+/* --- stores that wait --- */
+
+static bool is_taken(const char *path, const char *word, const char *when)
+{
+	char *name = xstrfmt("%s%s%s", path, word, when);
+	struct stat st;
+	bool taken = !lstat(name, &st);
+
+	free(name);
+	return taken;
+}
+
+/* Under both names, since it will have the other one later. */
+char *salvage_new_name(const char *path, bool waits)
+{
+	char now[CLOCK_ISO_SIZE], *name, *when = xstrdup(clock_format_id(now, clock_now()));
+
+	for (int i = 2; is_taken(path, WAITING, when) || is_taken(path, MERGED, when); i++) {
+		free(when);
+		when = xstrfmt("%s_%d", now, i);
+	}
+	name = xstrfmt("%s%s%s", path, waits ? WAITING : MERGED, when);
+	free(when);
+	return name;
+}
+
+int salvage_waiting(struct strlist *out, const char *home, const char *path)
+{
+	char *prefix = xstrfmt("%s" WAITING, strrchr(path, '/') + 1);
+	struct strlist names = STRLIST_INIT;
+	int err = 0;
+
+	if (fs_names(&names, AT_FDCWD, home, 0, NULL) < 0 && errno != ENOENT)
+		err = ckpt_error_errno("unable to read '%s'", home);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!strncmp(names.items[i], prefix, strlen(prefix)))
+			strlist_addf(out, "%s/%s", home, names.items[i]);
+	strlist_release(&names);
+	strlist_sort_unique(out);
+	free(prefix);
+	return err;
+}
+
+/* Everything in it is elsewhere: under this name it is never read again. */
+static int rename_merged(const char *home, const char *path)
+{
+	const char *at = strstr(strrchr(path, '/'), WAITING);
+	char *name = xstrfmt("%.*s" MERGED "%s", (int)(at - path), path, at + strlen(WAITING));
+	int err = fs_rename(AT_FDCWD, path, name, home, FS_DURABLE);
+
+	free(name);
+	return err;
+}
+
+/* --- what is in them --- */
 
 struct salvage {
 	struct problems *out;
@@ -193,7 +252,7 @@ static int bring_back(struct salvage *salvage)
 		err = adopt(salvage, &salvage->sound.items[i]);
 	if (!err)
 		copy_settings(salvage);
-	return err ? err : health_salvaged(salvage->session->home, salvage->other.store->path);
+	return err ? err : rename_merged(salvage->session->home, salvage->other.store->path);
 }
 
 int salvage_store(struct problems *out, struct session *session, const char *path, bool fix)
@@ -204,7 +263,7 @@ int salvage_store(struct problems *out, struct session *session, const char *pat
 
 	salvage.other.store = NULL;
 	if (store_open_aside(&salvage.other.store, path, session->worktree)) {
-		err = fix ? health_salvaged(session->home, path) : 0;
+		err = fix ? rename_merged(session->home, path) : 0;
 		problems_addf(out, fix && !err,
 			      "'%s' is a damaged store; nothing in it can be read",
 			      path);
@@ -264,14 +323,14 @@ static int carry_undo(struct store *store, const char *path)
 
 int salvage_merge(struct problems *out, struct session *session, const char *path)
 {
-	struct strlist asides = STRLIST_INIT;
-	int err = health_asides(&asides, session->home, path);
+	struct strlist waiting = STRLIST_INIT;
+	int err = salvage_waiting(&waiting, session->home, path);
 
-	for (size_t i = 0; i < asides.nr && !err; i++) {
-		err = carry_undo(session->store, asides.items[i]);
+	for (size_t i = 0; i < waiting.nr && !err; i++) {
+		err = carry_undo(session->store, waiting.items[i]);
 		if (!err)
-			err = salvage_store(out, session, asides.items[i], true);
+			err = salvage_store(out, session, waiting.items[i], true);
 	}
-	strlist_release(&asides);
+	strlist_release(&waiting);
 	return err;
 }

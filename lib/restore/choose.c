@@ -7,23 +7,20 @@
 #include "store/store.h"
 #include "tree/tree.h"
 
-#define CONTENT_MAX (64ULL << 20) /* nobody looks at a larger patch */
-
-static void release_parts(struct choice_part *parts, size_t nr)
+static void release_parts(struct choice_parts *parts)
 {
-	for (size_t i = 0; i < nr; i++) {
-		free(parts[i].path);
-		free(parts[i].old.data);
-		free(parts[i].new.data);
+	for (size_t i = 0; i < parts->nr; i++) {
+		free(parts->items[i].path);
+		free(parts->items[i].new.data);
 	}
-	free(parts);
+	free(parts->items);
 }
 
 void choose_release(struct choices *choices)
 {
 	for (size_t i = 0; i < choices->nr; i++) {
-		release_parts(choices->items[i].parts, choices->items[i].nr);
-		release_parts(choices->items[i].around, choices->items[i].around_nr);
+		release_parts(&choices->items[i].parts);
+		release_parts(&choices->items[i].around);
 	}
 	free(choices->items);
 	strlist_release(&choices->also);
@@ -47,8 +44,7 @@ static void set_state(struct choice_state *out, const struct wt_entry *entry)
 	if (!entry)
 		return;
 	out->mode = wt_entry_mode(entry) | (entry->kind == WT_DIR ? entry->mode : 0);
-	if (entry->kind != WT_DIR)
-		out->oid = entry->oid;
+	out->entry = *entry;
 }
 
 /* A composed target is in memory, and gone when it is asked for. */
@@ -67,27 +63,22 @@ static int keep_data(struct choice_state *state, struct restore *r, const char *
 	return err;
 }
 
-static struct choice_part *add_part(struct choice *choice, const char *path)
+/* NULL: nothing is there, or shall be. */
+static int add_part(struct choice_parts *out, struct restore *r, const char *path,
+		    const struct wt_entry *now, const struct wt_entry *then)
 {
 	struct choice_part *part;
 
-	ALLOC_GROW(choice->parts, choice->nr + 1, choice->alloc);
-	part = &choice->parts[choice->nr++];
+	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+	part = &out->items[out->nr++];
 	*part = (struct choice_part){ .path = xstrdup(path) };
-	return part;
-}
-
-static int add_new(struct choice *choice, struct restore *r, const char *path,
-		   const struct wt_entry *entry)
-{
-	struct choice_part *part = add_part(choice, path);
-
-	set_state(&part->new, entry);
-	return keep_data(&part->new, r, path, entry);
+	set_state(&part->old, now);
+	set_state(&part->new, then);
+	return then ? keep_data(&part->new, r, path, then) : 0;
 }
 
 /* What is below a directory that comes, or goes, in the place of something else. */
-static int add_below(struct choice *choice, struct restore *r, const struct wt_dir *dir, bool new)
+static int add_below(struct choice_parts *out, struct restore *r, const struct wt_dir *dir, bool new)
 {
 	int err = new ? snapshot_expand(r->target.tree, (struct wt_dir *)dir) : 0;
 
@@ -95,19 +86,16 @@ static int add_below(struct choice *choice, struct restore *r, const struct wt_d
 		const struct wt_entry *entry = &wt_entries(dir)[i];
 		char *path = xstrfmt("%s/%.*s", dir->path, (int)entry->name_len, entry->name);
 
-		if (new)
-			err = add_new(choice, r, path, entry);
-		else
-			set_state(&add_part(choice, path)->old, entry);
+		err = add_part(out, r, path, new ? NULL : entry, new ? entry : NULL);
 		if (!err && entry->kind == WT_DIR)
-			err = add_below(choice, r, entry->dir, new);
+			err = add_below(out, r, entry->dir, new);
 		free(path);
 	}
 	return err;
 }
 
 /* The directories on the way that have to be made, or may go. */
-static int add_around(struct choice *choice, struct restore *r, const char *path)
+static int add_around(struct choice_parts *out, struct restore *r, const char *path)
 {
 	int err = 0;
 
@@ -117,15 +105,8 @@ static int add_around(struct choice *choice, struct restore *r, const char *path
 		struct wt_entry *then = NULL;
 
 		err = snapshot_find(&then, r->target.tree, dir);
-		if (!err && !now != !then) {
-			struct choice_part *part;
-
-			ALLOC_GROW(choice->around, choice->around_nr + 1, choice->around_alloc);
-			part = &choice->around[choice->around_nr++];
-			*part = (struct choice_part){ .path = xstrdup(dir) };
-			set_state(&part->old, now);
-			set_state(&part->new, then);
-		}
+		if (!err && !now != !then)
+			err = add_part(out, r, dir, now, then);
 		free(dir);
 	}
 	return err;
@@ -136,7 +117,6 @@ static int add_choice(struct choices *out, struct restore *r, const char *path)
 	const struct wt_entry *now = wt_find(r->job.current.scan->root, path);
 	struct wt_entry *then = NULL;
 	struct choice *choice;
-	struct choice_part *part;
 	int err = snapshot_find(&then, r->target.tree, path);
 
 	if (err)
@@ -144,22 +124,23 @@ static int add_choice(struct choices *out, struct restore *r, const char *path)
 	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
 	choice = &out->items[out->nr++];
 	*choice = (struct choice){ 0 };
-	part = add_part(choice, path);
-	set_state(&part->old, now);
-	set_state(&part->new, then);
-	if (then)
-		err = keep_data(&part->new, r, path, then);
+	err = add_part(&choice->parts, r, path, now, then);
 	if (!err && now && then && now->kind == WT_DIR && then->kind != WT_DIR)
-		err = add_below(choice, r, now->dir, false);
+		err = add_below(&choice->parts, r, now->dir, false);
 	if (!err && now && then && now->kind != WT_DIR && then->kind == WT_DIR)
-		err = add_below(choice, r, then->dir, true);
-	return err ? err : add_around(choice, r, path);
+		err = add_below(&choice->parts, r, then->dir, true);
+	return err ? err : add_around(&choice->around, r, path);
 }
 
-int restore_choose(struct choices *out, struct restore *r)
+int restore_choose(struct restore *r)
 {
+	struct choices *out = r->opts->choices;
 	int err = 0;
 
+	if (!out)
+		return 0;
+	/* Asked again, there are others. */
+	choose_release(out);
 	strlist_extend(&out->also, &r->also);
 	for (size_t i = 0; i < r->plan.rows_nr && !err; i++)
 		err = add_choice(out, r, r->plan.rows[i].path);
@@ -168,53 +149,15 @@ int restore_choose(struct choices *out, struct restore *r)
 
 /* --- contents --- */
 
-static int changed(const char *path)
-{
-	return ckpt_error_set(CKPT_EREFUSED, "'%s' changed while you were asked", path);
-}
-
-static int read_disk(struct strbuf *out, bool *large_out, int dirfd, const char *name,
-		     const struct choice_part *part)
-{
-	struct stat st;
-	ssize_t n;
-
-	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    (st.st_mode & S_IFMT) != (part->old.mode & S_IFMT))
-		return changed(part->path);
-	if (S_ISREG(st.st_mode)) {
-		*large_out = *large_out || (uint64_t)st.st_size > CONTENT_MAX;
-		return *large_out ? 0 : fs_read_file(out, dirfd, name);
-	}
-	strbuf_grow(out, PATH_MAX + 1);
-	n = readlinkat(dirfd, name, out->buf, PATH_MAX);
-	if (n < 0)
-		return changed(part->path);
-	strbuf_setlen(out, (size_t)n);
-	return 0;
-}
-
-static int read_old(struct strbuf *out, bool *large_out, const struct session *session,
+static int read_old(struct strbuf *out, const struct session *session,
 		    const struct choice_part *part)
 {
-	int root = open(session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), dirfd = -1, err;
-	const char *name;
+	int root = open(session->worktree, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (root < 0)
 		return ckpt_error_errno("unable to open '%s'", session->worktree);
-	dirfd = beneath_open_parent(root, part->path, &name);
-	err = dirfd < 0 ? changed(part->path) : read_disk(out, large_out, dirfd, name, part);
-	fs_close(dirfd);
+	err = compose_read_disk(out, root, part->path, &part->old.entry);
 	close(root);
-	if (!err && !*large_out) {
-		struct digest *sha1 = hash_new(HASH_SHA1);
-		struct oid oid;
-
-		hash_object(sha1, &oid, "blob", out->buf, out->len);
-		hash_free(sha1);
-		if (!oid_equal(&oid, &part->old.oid))
-			err = changed(part->path);
-	}
 	return err;
 }
 
@@ -231,17 +174,19 @@ int choose_read(struct strbuf *old_out, struct strbuf *new_out, bool *large_out,
 
 	*large_out = false;
 	if (has_content(&part->new) && !part->new.data) {
-		err = objects_size(&size, session->store, &part->new.oid);
-		*large_out = !err && size > CONTENT_MAX;
+		err = objects_size(&size, session->store, &part->new.entry.oid);
+		*large_out = !err && size > CHOOSE_READ_MAX;
 	}
-	if (!err && has_content(&part->old))
-		err = read_old(old_out, large_out, session, part);
+	if (has_content(&part->old))
+		*large_out = *large_out || part->old.entry.st.size > CHOOSE_READ_MAX;
+	if (!err && !*large_out && has_content(&part->old))
+		err = read_old(old_out, session, part);
 	if (err || *large_out || !has_content(&part->new))
 		return err;
 	if (part->new.data)
 		strbuf_add(new_out, part->new.data, part->new.len);
 	else
-		err = objects_read(new_out, session->store, &part->new.oid, OBJECT_BLOB);
+		err = objects_read(new_out, session->store, &part->new.entry.oid, OBJECT_BLOB);
 	return err;
 }
 
@@ -255,7 +200,8 @@ static bool is_still(const struct compose *compose, const struct choice_part *pa
 	set_state(&state, now);
 	if (!now && !part->old.mode)
 		return !compose_is_hidden(NULL, compose, part->path);
-	return state.mode == part->old.mode && oid_equal(&state.oid, &part->old.oid);
+	return state.mode == part->old.mode &&
+	       (!has_content(&state) || oid_equal(&state.entry.oid, &part->old.entry.oid));
 }
 
 /* What is below a directory that goes may have become more. */
@@ -270,50 +216,48 @@ static size_t count_below(const struct wt_dir *dir)
 
 static bool all_still(const struct compose *compose, const struct choice *choice)
 {
-	const struct choice_part *first = &choice->parts[0];
+	const struct choice_part *first = &choice->parts.items[0];
 	const struct wt_entry *now = compose_now(compose, first->path);
 	size_t below = 0;
 
 	/* What is below something else than a directory cannot be there. */
-	for (size_t i = 0; i < choice->nr; i++) {
-		below += i && choice->parts[i].old.mode;
-		if ((!i || choice->parts[i].old.mode) && !is_still(compose, &choice->parts[i]))
+	for (size_t i = 0; i < choice->parts.nr; i++) {
+		below += i && choice->parts.items[i].old.mode;
+		if ((!i || choice->parts.items[i].old.mode) && !is_still(compose, &choice->parts.items[i]))
 			return false;
 	}
-	return !now || now->kind != WT_DIR || choice->nr == 1 || count_below(now->dir) == below;
+	return !now || now->kind != WT_DIR || choice->parts.nr == 1 || count_below(now->dir) == below;
 }
 
 /* `mode` are the permission bits, if it has any. */
-static void put(struct compose *compose, const struct choice_part *part, unsigned mode)
+static void put_state(struct compose *compose, const struct choice_part *part, unsigned mode)
 {
 	const struct choice_state *state = &part->new;
-	enum wt_kind kind = S_ISLNK(state->mode) ? WT_LINK : WT_FILE;
-	struct wt_entry like = { .kind = (uint8_t)kind, .mode = 0777, .oid = state->oid };
 
 	if (!state->mode)
 		compose_remove(compose, part->path);
 	else if (S_ISDIR(state->mode))
 		compose_put_dir(compose, part->path, mode);
 	else if (state->data)
-		compose_put(compose, part->path, kind, mode, state->data, state->len);
+		compose_put(compose, part->path, state->entry.kind, mode, state->data, state->len);
 	else
-		compose_put_entry(compose, part->path, &like, mode);
+		compose_put_entry(compose, part->path, &state->entry, mode);
 }
 
 /* Of directories on the way: what comes needs them, without what goes they may go. */
 static void put_around(struct compose *compose, const struct choice *choice)
 {
-	bool comes = choice->parts[0].new.mode != 0;
+	bool comes = choice->parts.items[0].new.mode != 0;
 
-	for (size_t i = 0; i < choice->around_nr; i++)
-		if (comes == (choice->around[i].new.mode != 0))
-			put(compose, &choice->around[i], choice->around[i].new.mode & 07777);
+	for (size_t i = 0; i < choice->around.nr; i++)
+		if (comes == (choice->around.items[i].new.mode != 0))
+			put_state(compose, &choice->around.items[i], choice->around.items[i].new.mode & 07777);
 }
 
 static void put_chosen(struct compose *compose, const struct chosen *chosen)
 {
 	const struct choice *choice = chosen->choice;
-	const char *path = choice->parts[0].path;
+	const char *path = choice->parts.items[0].path;
 
 	put_around(compose, choice);
 	switch (chosen->how) {
@@ -325,9 +269,9 @@ static void put_chosen(struct compose *compose, const struct chosen *chosen)
 		compose_set_mode(compose, path, chosen->mode & 07777);
 		break;
 	case CHOSEN_NEW:
-		put(compose, &choice->parts[0], chosen->mode & 07777);
-		for (size_t i = 1; i < choice->nr; i++)
-			put(compose, &choice->parts[i], choice->parts[i].new.mode & 07777);
+		put_state(compose, &choice->parts.items[0], chosen->mode & 07777);
+		for (size_t i = 1; i < choice->parts.nr; i++)
+			put_state(compose, &choice->parts.items[i], choice->parts.items[i].new.mode & 07777);
 		break;
 	}
 }
@@ -347,7 +291,7 @@ int choose_compose(struct compose *compose, void *payload)
 		if (all_still(compose, list->items[i].choice))
 			put_chosen(compose, &list->items[i]);
 		else
-			compose_conflict(compose, list->items[i].choice->parts[0].path,
+			compose_conflict(compose, list->items[i].choice->parts.items[0].path,
 					 CHOOSE_CHANGED);
 	}
 	return 0;

@@ -3,6 +3,7 @@
 #define CKPT_RESTORE_CHOOSE_H
 
 #include "base/base.h"
+#include "tree/tree.h"
 
 struct compose;
 struct session;
@@ -12,11 +13,13 @@ struct session;
  * and a composed target of what was chosen of it (see compose.h).
  */
 
+enum { CHOOSE_READ_MAX = 64 << 20 }; /**< nobody looks at a larger patch */
+
 /** What is at a path, or shall be. */
 struct choice_state {
-	unsigned mode;	/**< of the state hash, of directories with permission bits; 0: nothing */
-	struct oid oid; /**< of files and links */
-	char *data;	/**< contents that the store does not have; NULL: it has them */
+	unsigned mode;	       /**< of the state hash, of directories with permission bits; 0: nothing */
+	struct wt_entry entry; /**< but for its name, and what is below it */
+	char *data;	       /**< contents that the store does not have; NULL: it has them */
 	size_t len;
 };
 
@@ -25,17 +28,20 @@ struct choice_part {
 	struct choice_state old, new;
 };
 
+struct choice_parts {
+	struct choice_part *items;
+	size_t nr, alloc;
+};
+
 /** What is chosen or not: a row of a plan. */
 struct choice {
 	/** The path itself; if it changes between directory and file, then also what is below it. */
-	struct choice_part *parts;
-	size_t nr, alloc;
+	struct choice_parts parts;
 	/** Directories that hold it, of which one side has none; the topmost first. */
-	struct choice_part *around;
-	size_t around_nr, around_alloc;
+	struct choice_parts around;
 };
 
-/** All of them, by path; filled in by a dry run if restore_opts asks for it. */
+/** All of them, by path; see restore_opts. */
 struct choices {
 	struct choice *items;
 	size_t nr, alloc;
@@ -47,7 +53,7 @@ struct choices {
 void choose_release(struct choices *choices);
 
 /**
- * Append both contents of a file or a link. One over 64 MB is not read: the length tells nothing
+ * Append both contents of a file or a link. One over CHOOSE_READ_MAX is not read: the length tells nothing
  * then, and `*large_out` is set. CKPT_EREFUSED if what is there now is not the old state any more.
  */
 int choose_read(struct strbuf *old_out, struct strbuf *new_out, bool *large_out,

@@ -16,7 +16,7 @@
  *
  * From there on it is a restore like any other. When it is confirmed, the state becomes a record
  * in the store like that of a checkpoint, but kept by the journal and the undo stack alone (see
- * record/target.h): they name it, and nothing else shows it.
+ * record/lookup.h): they name it, and nothing else shows it.
  *
  * Paths are relative to the root. If a path is named twice, the last call counts.
  */
@@ -33,14 +33,14 @@ const struct worktree_state *compose_state(const struct compose *compose);
 
 /**
  * Append the contents of a file, or the target of a link, that is there now: exactly what was
- * scanned. CKPT_ERROR if it has changed since.
+ * scanned. CKPT_EREFUSED if it has changed since.
  */
 int compose_read(struct strbuf *out, const struct compose *compose, const char *path);
 
 /**
  * True if something is on the disk at `path`, or in the way to it, that the scan does not have: an
  * ignored or a sensitive file for example, which must not be overwritten. `what_out` (may be NULL)
- * says what it is, without its path.
+ * says what it is: survey_kind().
  */
 bool compose_is_hidden(const char **what_out, const struct compose *compose, const char *path);
 

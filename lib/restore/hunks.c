@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/hunks_internal.h"
+#include "restore/hunks.h"
 
 #include "base/base.h"
 
@@ -24,7 +24,7 @@ void hunks_release(struct hunks *hunks)
 }
 
 /* Make `nr` empty ones at index `at`. */
-static struct hunk *insert(struct hunks *hunks, size_t at, size_t nr)
+static struct hunk *insert_hunks(struct hunks *hunks, size_t at, size_t nr)
 {
 	ALLOC_GROW(hunks->items, hunks->nr + nr, hunks->alloc);
 	memmove(hunks->items + at + nr, hunks->items + at, (hunks->nr - at) * sizeof(*hunks->items));
@@ -36,13 +36,25 @@ static struct hunk *insert(struct hunks *hunks, size_t at, size_t nr)
 
 void hunks_add(struct hunks *out, enum hunk_kind kind, const char *text, size_t len)
 {
-	struct hunk *hunk = insert(out, out->nr, 1);
+	struct hunk *hunk = insert_hunks(out, out->nr, 1);
 
 	hunk->kind = kind;
 	strbuf_add(&hunk->text, text, len);
 }
 
 /* --- lines --- */
+
+/*
+ * A line of a hunk. `text` is without the sign; it has the newline, unless
+ * "\ No newline at end of file" follows.
+ */
+struct hunk_line {
+	char sign; /* ' ', '-' or '+'; '\0': it is none that a hunk can have */
+	const char *text;
+	size_t len;
+	const char *raw; /* with the sign */
+	size_t raw_len;	 /* up to the next line, with what says that there is no newline */
+};
 
 size_t hunks_line_len(const char *text, size_t len)
 {
@@ -51,7 +63,8 @@ size_t hunks_line_len(const char *text, size_t len)
 	return newline ? (size_t)(newline + 1 - text) : len;
 }
 
-bool hunks_line_next(struct hunk_line *out, const struct strbuf *text, size_t *at)
+/* Read the line at `*at` of `text` and move on; false at the end. */
+static bool next_line(struct hunk_line *out, const struct strbuf *text, size_t *at)
 {
 	const char *line = text->buf + *at;
 	size_t left = text->len - *at, len;
@@ -77,12 +90,12 @@ bool hunks_line_next(struct hunk_line *out, const struct strbuf *text, size_t *a
 	return true;
 }
 
-void hunks_count(struct hunk *hunk)
+static void count_lines(struct hunk *hunk)
 {
 	struct hunk_line line;
 
 	hunk->old_nr = hunk->new_nr = 0;
-	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at);) {
+	for (size_t at = 0; next_line(&line, &hunk->text, &at);) {
 		hunk->old_nr += line.sign != '+';
 		hunk->new_nr += line.sign != '-';
 	}
@@ -108,7 +121,7 @@ static void index_lines(struct hunks *hunks)
 
 static void begin_hunk(struct hunks *out, const git_diff_hunk *from)
 {
-	struct hunk *hunk = insert(out, out->nr, 1);
+	struct hunk *hunk = insert_hunks(out, out->nr, 1);
 	const char *header = from->header, *end = header + from->header_len;
 	const char *extra = memmem(header, from->header_len, " @@", 3);
 
@@ -121,7 +134,7 @@ static void begin_hunk(struct hunks *out, const git_diff_hunk *from)
 		strbuf_add(&hunk->extra, extra + 3, (size_t)(end - extra) - 3);
 }
 
-static int take_line(const git_diff_delta *delta, const git_diff_hunk *from,
+static int add_line(const git_diff_delta *delta, const git_diff_hunk *from,
 		     const git_diff_line *line, void *payload)
 {
 	struct hunks *out = payload;
@@ -169,7 +182,7 @@ int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *ne
 	opts.context_lines = CONTEXT;
 	rc = libgit2.patch_from_buffers(&patch, old, old_len, NULL, new, new_len, NULL, &opts);
 	if (!rc)
-		rc = libgit2.patch_print(patch, take_line, out);
+		rc = libgit2.patch_print(patch, add_line, out);
 	libgit2.patch_free(patch);
 	return rc ? libgit2_error(rc, "unable to compare two contents") : 0;
 }
@@ -208,7 +221,7 @@ void hunks_summarize(struct strbuf *out, const struct hunk *hunk)
 		    hunk->new_nr);
 	while (out->len - start < SUMMARY_NUMBERS)
 		strbuf_addch(out, ' ');
-	while (hunks_line_next(&line, &hunk->text, &at)) {
+	while (next_line(&line, &hunk->text, &at)) {
 		if (line.sign == ' ')
 			continue;
 		strbuf_add(out, line.raw, hunks_line_len(line.raw, line.raw_len));
@@ -230,7 +243,7 @@ size_t hunks_pieces(const struct hunk *hunk)
 
 	if (hunk->kind != HUNK_LINES)
 		return 0;
-	for (size_t at = 0; hunks_line_next(&line, &hunk->text, &at); last = line.sign)
+	for (size_t at = 0; next_line(&line, &hunk->text, &at); last = line.sign)
 		pieces += last == ' ' && line.sign != ' ';
 	return pieces;
 }
@@ -248,7 +261,7 @@ static void find_pieces(struct piece *out, const struct hunk *hunk)
 	size_t at = 0, nr = 0;
 	char last = ' ';
 
-	while (hunks_line_next(&line, &hunk->text, &at)) {
+	while (next_line(&line, &hunk->text, &at)) {
 		here.start = here.end;
 		here.end = at;
 		/* The context before a piece begins after the changes of the previous one. */
@@ -280,7 +293,7 @@ void hunks_split(struct hunks *hunks, size_t at)
 	find_pieces(pieces, &whole);
 	hunks->nr--;
 	memmove(hunks->items + at, hunks->items + at + 1, (hunks->nr - at) * sizeof(whole));
-	(void)insert(hunks, at, nr);
+	(void)insert_hunks(hunks, at, nr);
 	for (size_t i = 0; i < nr; i++) {
 		struct hunk *hunk = &hunks->items[at + i];
 
@@ -290,9 +303,328 @@ void hunks_split(struct hunks *hunks, size_t at)
 		hunk->place = whole.place + pieces[i].old_before;
 		strbuf_add(&hunk->text, whole.text.buf + pieces[i].start,
 			   pieces[i].end - pieces[i].start);
-		hunks_count(hunk);
+		count_lines(hunk);
 	}
 	strbuf_add(&hunks->items[at].extra, whole.extra.buf, whole.extra.len);
 	release_hunk(&whole);
 	free(pieces);
+}
+
+/* --- applying --- */
+
+/*
+ * A hunk that was cut from the content applies where it was cut. So what is
+ * applied are its changes alone, lines that replace lines, and whether the
+ * context of two pieces overlaps does not matter. Only one that was edited is
+ * looked for in the content, as git-apply(1) does it.
+ */
+struct line_change {
+	size_t at, nr;	   /* old lines that go, from 0 */
+	size_t start, end; /* in `text` of line_changes: what takes their place */
+};
+
+struct line_changes {
+	struct line_change *items;
+	size_t nr, alloc;
+	struct strbuf text;
+};
+
+static void release_changes(struct line_changes *changes)
+{
+	free(changes->items);
+	strbuf_release(&changes->text);
+}
+
+static void add_changes(struct line_changes *out, const struct hunk *hunk)
+{
+	size_t old = hunk->place;
+	struct line_change *change = NULL;
+	struct hunk_line line;
+
+	for (size_t at = 0; next_line(&line, &hunk->text, &at);) {
+		if (line.sign == ' ') {
+			change = NULL;
+			old++;
+			continue;
+		}
+		if (!change) {
+			ALLOC_GROW(out->items, out->nr + 1, out->alloc);
+			change = &out->items[out->nr++];
+			*change = (struct line_change){ old, 0, out->text.len, out->text.len };
+		}
+		if (line.sign == '-') {
+			change->nr++;
+			old++;
+		} else {
+			strbuf_add(&out->text, line.text, line.len);
+			change->end = out->text.len;
+		}
+	}
+}
+
+/* In the order of the content; what is inserted at the same place stays in the order of hunks. */
+static int by_place(const void *a, const void *b)
+{
+	const struct line_change *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* `all`: not only those to be used. */
+static int collect_changes(struct line_changes *out, const struct hunks *hunks, bool all)
+{
+	size_t free_from = 0;
+
+	*out = (struct line_changes){ .text = STRBUF_INIT };
+	for (size_t i = 0; i < hunks->nr; i++)
+		if (hunks->items[i].kind == HUNK_LINES &&
+		    (all || hunks->items[i].use == HUNK_USE))
+			add_changes(out, &hunks->items[i]);
+	if (out->nr)
+		qsort(out->items, out->nr, sizeof(*out->items), by_place);
+	for (size_t i = 0; i < out->nr; i++) {
+		const struct line_change *change = &out->items[i];
+
+		if (change->at < free_from)
+			return ckpt_error_set(CKPT_ERROR, "two hunks change line %zu", change->at + 1);
+		free_from = change->at + change->nr;
+	}
+	return 0;
+}
+
+/* 0, or CKPT_ERROR if two hunks change the same lines. */
+static int check_together(const struct hunks *hunks)
+{
+	struct line_changes changes;
+	int err = collect_changes(&changes, hunks, true);
+
+	release_changes(&changes);
+	return err;
+}
+
+int hunks_apply(struct strbuf *out, const struct hunks *hunks)
+{
+	struct line_changes changes;
+	size_t line = 0;
+	int err = collect_changes(&changes, hunks, false);
+
+	for (size_t i = 0; i < changes.nr && !err; i++) {
+		const struct line_change *change = &changes.items[i];
+
+		strbuf_add(out, hunks->old + hunks->starts[line],
+			   hunks->starts[change->at] - hunks->starts[line]);
+		strbuf_add(out, changes.text.buf + change->start, change->end - change->start);
+		line = change->at + change->nr;
+	}
+	if (!err && hunks->starts)
+		strbuf_add(out, hunks->old + hunks->starts[line],
+			   hunks->old_len - hunks->starts[line]);
+	release_changes(&changes);
+	return err;
+}
+
+/* --- editing --- */
+
+/* No file has so many lines; sums of such numbers do not overflow. */
+#define MOST_LINES (1ULL << 48)
+
+static bool parse_number(size_t *out, const char **p)
+{
+	char *end = NULL;
+	unsigned long long number =
+		isdigit((unsigned char)**p) ? strtoull(*p, &end, 10) : ULLONG_MAX;
+
+	if (number > MOST_LINES)
+		return false;
+	*out = (size_t)number;
+	*p = end;
+	return true;
+}
+
+static bool parse_range(size_t *at_out, const char **p, char sign)
+{
+	size_t nr;
+
+	if (*(*p)++ != sign || !parse_number(at_out, p))
+		return false;
+	if (**p != ',')
+		return true;
+	(*p)++;
+	return parse_number(&nr, p);
+}
+
+/* The numbers of lines in it are not needed: the lines are counted. */
+static bool parse_header(struct hunk *hunk, const char *line, size_t len)
+{
+	const char *p = line + 3;
+
+	if (strncmp(line, "@@ ", 3) || !parse_range(&hunk->old_at, &p, '-') || *p++ != ' ' ||
+	    !parse_range(&hunk->new_at, &p, '+') || strncmp(p, " @@", 3))
+		return false;
+	strbuf_reset(&hunk->extra);
+	strbuf_add(&hunk->extra, p + 3, len - (size_t)(p + 3 - line));
+	return true;
+}
+
+/* What was edited, without comments; every line ends. */
+static void strip_comments(struct strbuf *out, const char *text, size_t len)
+{
+	while (len) {
+		size_t line = hunks_line_len(text, len);
+
+		if (*text != '#')
+			strbuf_add(out, text, line);
+		text += line;
+		len -= line;
+	}
+	if (out->len && out->buf[out->len - 1] != '\n')
+		strbuf_addch(out, '\n');
+}
+
+/* Whether these are the lines of a hunk: something changes, and only the last line may not end. */
+static int check_lines(const struct hunk *hunk)
+{
+	bool changes = false, old_ended = false, new_ended = false;
+	struct hunk_line line;
+
+	for (size_t at = 0; next_line(&line, &hunk->text, &at);) {
+		bool ends = !line.len || line.text[line.len - 1] != '\n';
+
+		if (!line.sign)
+			return ckpt_error_set(CKPT_ERROR, "a line begins with none of ' ', '-', '+'");
+		if ((old_ended && line.sign != '+') || (new_ended && line.sign != '-'))
+			return ckpt_error_set(CKPT_ERROR, "a line without a newline is not the last");
+		changes = changes || line.sign != ' ';
+		old_ended = old_ended || (ends && line.sign != '+');
+		new_ended = new_ended || (ends && line.sign != '-');
+	}
+	return changes ? 0 : ckpt_error_set(CKPT_ERROR, "no line is added or removed");
+}
+
+/* --- where it applies --- */
+
+struct wanted {
+	struct hunk_line *lines; /* of the old side */
+	size_t nr;
+	bool at_start, at_end; /* it applies only there */
+	bool unended;	       /* the new side's last line has no newline */
+};
+
+static void fill_wanted(struct wanted *out, const struct hunk *hunk)
+{
+	size_t trailing = 0;
+	struct hunk_line line;
+
+	*out = (struct wanted){ .lines = xcalloc(hunk->old_nr + 1, sizeof(*out->lines)) };
+	for (size_t at = 0; next_line(&line, &hunk->text, &at);) {
+		if (line.sign != '+')
+			out->lines[out->nr++] = line;
+		if (line.sign != '-')
+			out->unended = !line.len || line.text[line.len - 1] != '\n';
+		trailing = line.sign == ' ' ? trailing + 1 : 0;
+	}
+	out->at_start = hunk->old_at <= 1;
+	out->at_end = !trailing;
+}
+
+static bool matches_at(const struct hunks *hunks, const struct wanted *wanted, size_t at)
+{
+	size_t end = at + wanted->nr;
+
+	if (end > hunks->lines || (wanted->at_start && at) ||
+	    ((wanted->at_end || wanted->unended) && end != hunks->lines))
+		return false;
+	for (size_t i = 0; i < wanted->nr; i++) {
+		const struct hunk_line *line = &wanted->lines[i];
+		size_t start = hunks->starts[at + i];
+
+		if (hunks->starts[at + i + 1] - start != line->len ||
+		    memcmp(hunks->old + start, line->text, line->len) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The match nearest to `from`; of two at the same distance the later one, as git has it. */
+static bool find_match(size_t *out, const struct hunks *hunks, const struct wanted *wanted,
+		       size_t from)
+{
+	if (wanted->at_start)
+		from = 0;
+	else if (wanted->at_end)
+		from = wanted->nr < hunks->lines ? hunks->lines - wanted->nr : 0;
+	if (from > hunks->lines)
+		from = hunks->lines;
+	for (size_t far = 0; far <= hunks->lines; far++) {
+		*out = from + far;
+		if (*out <= hunks->lines && matches_at(hunks, wanted, *out))
+			return true;
+		*out = from - far;
+		if (far && far <= from && matches_at(hunks, wanted, *out))
+			return true;
+	}
+	return false;
+}
+
+/* `before` is the hunk as it was: its lines are at its place. */
+static int locate_hunk(struct hunk *hunk, const struct hunks *hunks, const struct hunk *before)
+{
+	size_t from = before->place + hunk->new_at;
+	struct wanted wanted;
+	bool found;
+
+	from = from > before->new_at ? from - before->new_at : 0;
+	fill_wanted(&wanted, hunk);
+	found = find_match(&hunk->place, hunks, &wanted, from);
+	free(wanted.lines);
+	return found ? 0 : ckpt_error_set(CKPT_ERROR, "its old lines are not in the file");
+}
+
+/* Instead of the one at `at`, if all of them apply together. */
+static int put_edited(struct hunks *hunks, size_t at, struct hunk *edited)
+{
+	struct hunk before = hunks->items[at];
+	int err = check_lines(edited);
+
+	if (!err) {
+		count_lines(edited);
+		err = locate_hunk(edited, hunks, &before);
+	}
+	if (err)
+		return err;
+	hunks->items[at] = *edited;
+	err = check_together(hunks);
+	*edited = err ? *edited : before;
+	if (err)
+		hunks->items[at] = before;
+	return err;
+}
+
+int hunks_edit(struct hunks *hunks, size_t at, const char *text, size_t len, bool *empty_out)
+{
+	struct hunk edited = hunks->items[at];
+	struct strbuf lines = STRBUF_INIT;
+	size_t header = 0;
+	int err = 0;
+
+	strbuf_init(&edited.extra);
+	strbuf_init(&edited.text);
+	strbuf_add(&edited.extra, hunks->items[at].extra.buf, hunks->items[at].extra.len);
+	strip_comments(&lines, text, len);
+	*empty_out = !lines.len;
+	if (lines.len && lines.buf[0] == '@') {
+		header = hunks_line_len(lines.buf, lines.len);
+		if (!parse_header(&edited, lines.buf, header))
+			err = ckpt_error_set(CKPT_ERROR, "its first line is not the header of a hunk");
+	}
+	strbuf_add(&edited.text, lines.buf + header, lines.len - header);
+	if (!err && lines.len)
+		err = put_edited(hunks, at, &edited);
+	/* If it took its place, this is the hunk as it was. */
+	strbuf_release(&edited.extra);
+	strbuf_release(&edited.text);
+	strbuf_release(&lines);
+	return err;
 }

@@ -50,6 +50,9 @@ int hunks_cut(struct hunks *out, const char *old, size_t old_len, const char *ne
 /** Append one that is shown as this text; its kind is not HUNK_LINES. */
 void hunks_add(struct hunks *out, enum hunk_kind kind, const char *text, size_t len);
 
+/** The length of the line at `text`, with its newline, if it has one. */
+size_t hunks_line_len(const char *text, size_t len);
+
 /** As git shows it: the header, if it has one, and the lines. */
 void hunks_show(struct strbuf *out, const struct hunk *hunk);
 

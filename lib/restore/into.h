@@ -46,9 +46,6 @@ struct into_result {
 	struct strlist warnings;
 };
 
-/** The file that marks an unfinished copy. */
-#define INTO_MARKER ".git-checkpoint-into"
-
 /**
  * CKPT_EREFUSED: the directory is not empty, the branch exists, or the repository lacks something;
  * nothing was touched. After any other failure a copy that was begun is marked as unfinished.

@@ -12,16 +12,6 @@
 
 /** The internals of a copy, for into*.c alone. */
 
-/** Files of the present worktree whose contents are known, by name of their contents. */
-struct into_clones {
-	int rootfd; /**< -1: there are none */
-	struct into_live *items;
-	size_t nr, alloc;
-	uint32_t *slots; /**< 1 + index of an item; 0: free */
-	size_t slots_nr; /**< a power of two */
-	struct arena paths;
-};
-
 /** What the linked worktree is to be. */
 struct into_git {
 	struct gitrecord goal;
@@ -38,7 +28,7 @@ struct into {
 	struct keepers_hold hold;
 
 	int fd;		  /**< of the destination; -1: not open */
-	struct strlist made; /**< directories that did not exist, the outermost first */
+	size_t made;	  /**< so much of its path is the outermost directory to be made; 0: none */
 	char *marker;	  /**< its name in the destination */
 	int marker_fd;	  /**< locked while this process works on it */
 	bool begun;	  /**< the marker is there */
@@ -49,40 +39,13 @@ struct into {
 	size_t dirs_nr, dirs_alloc;
 	struct into_batch *batches;
 	size_t batches_nr, batches_alloc;
-	struct into_clones clones;
 	struct into_git git;
 };
 
-/** True if this entry of a directory of the target is part of the copy. */
-bool into_has(const struct into *into, const struct wt_dir *dir, const struct wt_entry *entry);
-
-/* --- into_place.c --- */
-
-/** Find the destination, refuse a bad one, and open it if it exists. */
-int into_find_place(struct into *into);
-
-/** Make and mark it, unless it is there and marked. */
-int into_take_place(struct into *into);
-
-/** Make durable what was written. */
-int into_sync(struct into *into);
-
-/** Remove the mark: it is finished. */
-int into_finish_place(struct into *into);
-
-/** After a failure: remove what was made if nothing is in it. */
-void into_leave_place(struct into *into);
+/* --- into.c --- */
 
 /** True for names in the destination's root that are ours and not part of the copy. */
 bool into_is_own(const struct into *into, const char *name);
-
-/* --- into_marker.c --- */
-
-/** The text of the marker. */
-void into_marker_text(struct strbuf *out, const struct into *into);
-
-/** Read an existing one, open at `fd`: 0 if it marks the same copy, CKPT_EREFUSED otherwise. */
-int into_marker_check(const struct into *into, int fd, bool alone);
 
 /** The part of the destination in which git makes the worktree. */
 char *into_aside_name(const struct into *into);
@@ -98,23 +61,13 @@ int into_check_left(struct into *into);
 /** Write everything; what is there already stays if it is as it should be. */
 int into_write(struct into *into);
 
-void into_write_release(struct into *into);
-
-/* --- into_clone.c --- */
-
-void into_clones_open(struct into_clones *out, const struct into *into);
-void into_clones_close(struct into_clones *clones);
-
-/** Make the new, empty file `fd` share the contents of a live file; false if that is not possible. */
-bool into_clone(struct into_clones *clones, int fd, const struct oid *oid, uint64_t *size_out);
-
-/* --- into_verify.c --- */
-
 /** The hash that the copy must have. */
 int into_hash_target(struct into *into);
 
 /** Read what is on disk; sets post_hash, verified, match and differing. */
 int into_verify(struct into *into);
+
+void into_write_release(struct into *into);
 
 /* --- into_worktree.c --- */
 

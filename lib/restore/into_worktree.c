@@ -37,9 +37,7 @@ static int look_at_objects(struct into *into)
 	if (!err && gone.nr)
 		err = refuse_missing("all of the commit", &gone);
 	if (!err)
-		err = gitback_find_missing(&missing, repo, goal);
-	if (!err)
-		err = gitback_sort_out(&into->git.blobs, &missing, into->session->store,
+		err = gitback_find_objects(&into->git.blobs, &missing, into->session->store, repo,
 					   &into->git.goal);
 	if (!err && missing.nr)
 		err = refuse_missing("the staged object", &missing);

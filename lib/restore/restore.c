@@ -80,7 +80,7 @@ static void init_restore(struct restore *r, struct session *session,
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
-		.safety = { .target = target_name(opts->target),
+		.safety = { .target = lookup_target_name(opts->target),
 			    .cache_later = !opts->no_verify && !*opts->target->composed_for },
 		/* What is about to be done is not a restore of that checkpoint. */
 		.before = opts->composed.make ? opts->reason : NULL,
@@ -120,7 +120,7 @@ static int check_journal(struct restore *r)
 	if (!r->opts->step.interrupted)
 		return r->job.interrupted ? refuse_unsettled() : 0;
 	if (!r->job.interrupted)
-		return ckpt_error_set(CKPT_ENOTFOUND, "the restore has been finished meanwhile");
+		return ckpt_error_set(CKPT_ENOTFOUND, "another process already finished this restore");
 	err = journal_read(&r->journal, r->session->store);
 	if (!err &&
 	    (strcmp(r->journal.safety, seen->safety) || strcmp(r->journal.target, seen->target) ||
@@ -138,9 +138,9 @@ static int open_points(struct restore *r)
 	struct store *store = r->session->store;
 	int err;
 
-	if (!target_exists(store, r->leads_to->id) && !fetched_exists(store, r->leads_to->id))
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped meanwhile",
-				      target_name(r->leads_to));
+	if (!lookup_target_exists(store, r->leads_to->id) && !fetched_exists(store, r->leads_to->id))
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was dropped by another process",
+				      lookup_target_name(r->leads_to));
 	r->protect = protect_new(r->session);
 	/* What a composed target lacks of the worktree is meant to go. */
 	if (opts->composed.make)
@@ -156,7 +156,7 @@ static int open_points(struct restore *r)
 					  r->interrupted.tree);
 	}
 	/* It is not held for us: it may have gone while we waited for the lock. */
-	if (!err && opts->step.previous && target_exists(store, opts->step.previous->id))
+	if (!err && opts->step.previous && lookup_target_exists(store, opts->step.previous->id))
 		err = snapshot_open(&r->previous, store, opts->step.previous);
 	if (!err)
 		protect_exempt(r->protect, r->previous);
@@ -307,7 +307,7 @@ static int ask(struct strlist *agreed, struct session *session, const struct res
 	if (!err)
 		err = prepare(&preview, &r, false);
 	if (!err)
-		err = restore_compose_patches(&r);
+		err = restore_choose(&r);
 	if (!err)
 		restore_warn(&preview, &r);
 	if (!err)
@@ -587,9 +587,7 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 	} while (!agreed_to);
 	strlist_release(&agreed);
 	if (!err && opts->dry_run)
-		err = restore_compose_patches(&r);
-	if (!err && opts->choices)
-		err = restore_choose(opts->choices, &r);
+		err = restore_choose(&r);
 	if (!err)
 		restore_warn(out, &r);
 	if (!err && !opts->dry_run) {

@@ -33,16 +33,6 @@ struct session;
  */
 struct restore_result;
 
-/** A path as it is and as it shall be; NULL: nothing is there. */
-struct restore_patch {
-	const char *path;
-	const struct wt_entry *old, *new;
-	/** Contents of files and targets of links; empty where the size in the entry is too large. */
-	struct strbuf old_data, new_data;
-};
-
-enum { RESTORE_PATCH_MAX = 64 << 20 };
-
 /**
  * A file that others depend on: a restore leaves it as it is, and names it among the warnings, if it
  * has a word that the checkpoint's lacks.
@@ -55,12 +45,6 @@ struct restore_kept {
 struct restore_composed {
 	int (*make)(struct compose *compose, void *payload); /**< NULL: there is no such target */
 	void *payload;
-	/**
-	 * Called for each file, link and directory that it changes, in the order of the plan: before
-	 * confirm(), or in a dry run. The lock is held. NULL: not called.
-	 */
-	int (*patch)(const struct restore_patch *patch, void *patch_payload);
-	void *patch_payload;
 	/** Paths that count although a rule leaves them out now, sorted; NULL: none. */
 	const struct strlist *also;
 };
@@ -88,7 +72,10 @@ struct restore_opts {
 	struct restore_composed composed;
 	struct restore_step step;
 	struct gitback_opts git; /**< what else is restored */
-	/** A dry run: also what there is to choose from, for choose.h. NULL: not needed. */
+	/**
+	 * Filled in before confirm(), or in a dry run: what there is to choose from, and to be
+	 * shown as a patch. NULL: not needed.
+	 */
 	struct choices *choices;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
@@ -200,9 +187,9 @@ void undo_job_release(struct undo_job *job);
  * In this folder:
  *
  *   restore                 the order of events; doing what was agreed to
- *   compose compose_tree restore_compose  targets that are not checkpoints
+ *   compose                 targets that are not checkpoints, and their way into the store
  *   choose                  what a restore would change, path by path; a target of some of it
- *   hunks hunks_edit hunks_apply  hunks as git cuts them; edited ones; the content they make
+ *   hunks                   hunks as git cuts them, split, edited; the content they make
  *   plan restore_plan       what to do, from two trees; from what is on disk, and what is said of it
  *   plan_fold               thousands of paths of a plan as a few lines
  *   protect survey          what must stay; what is in the way
@@ -210,13 +197,12 @@ void undo_job_release(struct undo_job *job);
  *   restore_verify          whether the result is right, and which directories to look at for that
  *   restore_journal         what a killed restore leaves
  *   undo                    undo, redo, --continue and --abort as restores
- *   into into_place into_marker  a copy in another directory; where it may be; the file that marks
- *                           an unfinished one
- *   into_write into_clone into_verify  its files; contents shared with live ones; whether it is
- *                           right
+ *   into                    a copy in another directory; where it may be; the file that marks an
+ *                           unfinished one
+ *   into_write              its files, some shared with live ones; whether it is right
  *   into_worktree           a copy as a linked git worktree
- *   revert revert_range     taking back what lies between two checkpoints; which two
- *   revert_path revert_decide revert_merge  one path of it: what to do, the merged text
+ *   revert                  taking back what lies between two checkpoints; which two
+ *   revert_path             one path of it: what to do, the merged text
  */
 
 #endif

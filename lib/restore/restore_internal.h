@@ -2,7 +2,6 @@
 #ifndef CKPT_RESTORE_RESTORE_INTERNAL_H
 #define CKPT_RESTORE_RESTORE_INTERNAL_H
 
-#include "restore/compose_internal.h"
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
 #include "restore/stage_internal.h"
@@ -65,7 +64,7 @@ static inline bool restore_is_state_only(const struct restore *r)
 
 #define RESTORE_NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
 
-/* --- restore_compose.c --- */
+/* --- compose.c --- */
 
 /** Before anything else: `opts` become the restore's own. */
 void restore_compose_init(struct restore *r);
@@ -82,13 +81,24 @@ int restore_compose_pack(struct restore *r);
 /** For save_opts.taken, and afterwards: make it exist, unless it does. The pack is complete. */
 int restore_compose_store(struct restore *r);
 
-/** Call `patch` for everything that is planned. */
-int restore_compose_patches(struct restore *r);
-
 /** What stays as it is, of a target composed now or before an interruption. */
 void restore_compose_say(struct restore_result *out, const struct restore *r);
 
 void restore_compose_release(struct restore *r);
+
+/** How many bytes it may add to the store. */
+uint64_t restore_compose_bytes(const struct restore *r);
+
+/** The order in which everything below a path follows it. */
+int compose_compare_paths(const char *a, const char *b);
+
+/** Append the contents of what shall be at a path of a composed target. */
+int compose_read_new(struct strbuf *out, const struct compose *compose, const char *path,
+		     const struct wt_entry *entry);
+
+/** Append what is on the disk at `path`: exactly what was seen there, or CKPT_EREFUSED. */
+int compose_read_disk(struct strbuf *out, int rootfd, const char *path,
+		      const struct wt_entry *seen);
 
 /* --- restore_plan.c --- */
 
@@ -145,8 +155,8 @@ int restore_note_replay(struct restore *r);
 
 /* --- choose.c --- */
 
-/** Append a choice for each row of the plan. */
-int restore_choose(struct choices *out, struct restore *r);
+/** Fill in opts->choices, if that is wanted: a choice for each row of the plan. */
+int restore_choose(struct restore *r);
 
 /* --- restore_verify.c --- */
 

@@ -147,15 +147,12 @@ static int make_plan(struct restore *r)
 		.protect = protect,
 		.payload = r,
 	};
-	struct strbuf modes = STRBUF_INIT;
 	int err;
 
 	plan_release(&r->plan);
 	survey_release(&r->survey);
 	modes_release(&r->modes);
-	modes_encode(&modes, r->job.current.scan->root);
-	err = modes_parse(&r->modes, modes.buf, modes.len);
-	strbuf_release(&modes);
+	err = modes_of_tree(&r->modes, r->job.current.scan->root);
 	if (!err)
 		err = find_guarded(r);
 	if (!err)
@@ -204,7 +201,7 @@ static int reserve(struct restore *r)
 	if (!err)
 		err = restore_compose(r);
 	if (!err)
-		r->job.more = compose_bytes(r->compose);
+		r->job.more = restore_compose_bytes(r);
 	return err;
 }
 

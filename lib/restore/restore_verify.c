@@ -420,11 +420,8 @@ static int name_differing(struct strlist *out, struct restore *r, const struct w
 	struct modes modes = { 0 };
 	struct compare_side current = { .root = (struct wt_dir *)root, .modes = &modes };
 	struct compare_list changes;
-	struct strbuf text = STRBUF_INIT;
-	int err;
+	int err = modes_of_tree(&modes, root);
 
-	modes_encode(&text, root);
-	err = modes_parse(&modes, text.buf, text.len);
 	if (!err)
 		err = compare_run(&changes, &target, &current, &r->scope);
 	if (!err) {
@@ -434,7 +431,6 @@ static int name_differing(struct strlist *out, struct restore *r, const struct w
 		compare_list_release(&changes);
 	}
 	modes_release(&modes);
-	strbuf_release(&text);
 	return err;
 }
 

@@ -7,7 +7,9 @@
 #include "restore/restore_internal.h"
 #include "save/save.h"
 #include "session/session.h"
+#include "store/store.h"
 #include "tree/tree.h"
+#include "turns/turns.h"
 
 void revert_keep(struct revert_job *job, const char *path, const char *why)
 {
@@ -41,7 +43,8 @@ static bool is_empty_blob(const struct change *change)
 	       !change->is_dir && !memcmp(oid->id, empty, OID_SIZE);
 }
 
-int revert_find_renames(struct diff *diff)
+/* As a merge does it. */
+static int find_renames(struct diff *diff)
 {
 	struct compare_list *list = &diff->changes;
 	struct change *apart = xcalloc(list->nr + 1, sizeof(*apart));
@@ -69,7 +72,6 @@ static int look_since(struct revert_job *job)
 				       .snapshot = job->to,
 				       .modes = &job->to->modes };
 	struct compare_side after = { .root = compose_root(job->compose) };
-	struct strbuf text = STRBUF_INIT;
 	struct modes modes = { 0 };
 	int err;
 
@@ -77,15 +79,13 @@ static int look_since(struct revert_job *job)
 	job->since.session = job->revert->session;
 	job->since.old = job->to;
 	job->since.current = *compose_state(job->compose);
-	modes_encode(&text, after.root);
-	err = modes_parse(&modes, text.buf, text.len);
+	err = modes_of_tree(&modes, after.root);
 	after.modes = &modes;
 	if (!err)
 		err = compare_run(&job->since.changes, &before, &after, NULL);
 	if (!err)
-		err = revert_find_renames(&job->since);
+		err = find_renames(&job->since);
 	modes_release(&modes);
-	strbuf_release(&text);
 	return err;
 }
 
@@ -225,7 +225,7 @@ static int look_at_step(struct revert_job *job)
 	if (err)
 		return err;
 	compare_list_filter(&job->step.changes, is_meant, job);
-	err = revert_find_renames(&job->step);
+	err = find_renames(&job->step);
 	if (!err)
 		split_tangled(job);
 	return err;
@@ -288,4 +288,76 @@ int revert_compose(struct compose *compose, void *payload)
 	strlist_release(&job.removed);
 	strlist_release(&job.conflict);
 	return err;
+}
+
+/* --- which two checkpoints --- */
+
+static int check_files(const struct ckpt_record *from, const struct ckpt_record *to)
+{
+	const struct ckpt_record *both[] = { from, to };
+
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
+		if (both[i]->state_only)
+			return ckpt_error_set(CKPT_ERROR,
+					      "checkpoint '%s' holds only state, no files",
+					      both[i]->id);
+	return 0;
+}
+
+static int find_checkpoint(struct ckpt_record *out, struct session *session, const char *name, size_t len)
+{
+	char *copy = xmemdupz(name, len);
+	int err = session_lookup(out, session->store, copy);
+
+	free(copy);
+	return err;
+}
+
+static int find_newest(struct ckpt_record *out, struct session *session)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, session->store);
+
+	if (!err)
+		err = lookup_latest(out, session->store, &refs);
+	refs_release(&refs);
+	return err;
+}
+
+int revert_range(struct ckpt_record *from, struct ckpt_record *to, struct session *session,
+		 const char *typed)
+{
+	const char *dots = strstr(typed, "..");
+	struct turn_range turn = TURN_RANGE_INIT;
+	int err;
+
+	*from = *to = (struct ckpt_record)CKPT_RECORD_INIT;
+	if (!dots && turns_is_turn(typed)) {
+		/* What a coding agent did from one prompt to the next: the caller's then. */
+		err = turns_range(&turn, session->store, typed);
+		*from = turn.begin;
+		*to = turn.end;
+	} else if (!dots) {
+		err = session_lookup(to, session->store, typed);
+		if (!err)
+			err = diff_base(from, session, to);
+		if (err == CKPT_ENOTFOUND && *to->id) {
+			char *text = diff_no_base(session, to, "revert");
+
+			err = ckpt_error_set(err, "%s", text);
+			free(text);
+		}
+	} else if (dots == typed) {
+		err = ckpt_error_set(CKPT_EUSAGE,
+				     "'%s' does not say where to begin; name a checkpoint before '..'",
+				     typed);
+	} else if (dots[2] == '.') {
+		err = ckpt_error_set(CKPT_EUSAGE, "'%s' is not a range; write '<a>..<b>'", typed);
+	} else {
+		err = find_checkpoint(from, session, typed, (size_t)(dots - typed));
+		if (!err)
+			err = dots[2] ? session_lookup(to, session->store, dots + 2)
+				      : find_newest(to, session);
+	}
+	return err ? err : check_files(from, to);
 }

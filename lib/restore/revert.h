@@ -32,8 +32,6 @@ int revert_compose(struct compose *compose, void *payload);
  */
 void revert_widen(struct ckpt_record *target, const struct ckpt_record *to);
 
-/* --- revert_range.c --- */
-
 /**
  * The two checkpoints that "<c>", "<a>..<b>" or "<a>.." means: what `show -p <c>` compares, or
  * what was named; the newest that is not a safety checkpoint if nothing is. CKPT_ENOTFOUND,

@@ -51,9 +51,6 @@ void revert_keep(struct revert_job *job, const char *path, const char *why);
 /** What it was called in the worktree, if it was renamed since; NULL: it was not. */
 int revert_renamed(const char **out, struct revert_job *job, const char *path);
 
-/** Look for renames in a difference, as a merge does. */
-int revert_find_renames(struct diff *diff);
-
 /* --- revert_path.c --- */
 
 /** Merge what was at `path` after the change that is taken back, and at `then_path` before it. */
@@ -74,19 +71,13 @@ int revert_remove(struct revert_job *job, const char *path);
 /** Directories that lead to `path` come back as they were. */
 int revert_make_parents(struct revert_job *job, const char *path);
 
-/* --- revert_merge.c --- */
-
 struct revert_text {
 	struct strbuf text; /**< the result */
 	bool binary;	    /**< not text: there is no result */
 	bool clean;	    /**< without markers */
 };
 
-/** True if contents of this size are never merged. */
-bool revert_is_too_large(uint64_t size);
-
-/** Merge three contents; the markers name `label`. */
-int revert_merge_text(struct revert_text *out, const struct strbuf *base, const struct strbuf *now,
-		      const struct strbuf *then, const char *label);
+/** Merge three contents: base, now, then; the markers name `label`. */
+int revert_merge_text(struct revert_text *out, const struct strbuf three[3], const char *label);
 
 #endif

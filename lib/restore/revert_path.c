@@ -9,6 +9,61 @@
 #include "store/store.h"
 #include "tree/tree.h"
 
+enum {
+	BINARY_LOOK = 8000,   /* as git looks */
+	TEXT_MAX = 512 << 20, /* as git's core.bigFileThreshold */
+};
+
+/* --- the decision --- */
+
+/* The same kind, contents and permission bits; or both NULL. */
+static bool is_same(const struct wt_entry *a, const struct wt_entry *b)
+{
+	return !a || !b ? a == b
+			: a->kind == b->kind && oid_equal(&a->oid, &b->oid) &&
+				  (a->kind == WT_LINK || a->mode == b->mode);
+}
+
+bool revert_merge_mode(unsigned *out, unsigned base, unsigned now, unsigned then)
+{
+	*out = now == base ? then : now;
+	return now == base || then == base || now == then;
+}
+
+static enum revert_do note_conflict(const char **why_out, const char *why)
+{
+	*why_out = why;
+	return REVERT_CONFLICT;
+}
+
+enum revert_do revert_decide(const char **why_out, const struct revert_sides *sides)
+{
+	const struct wt_entry *base = sides->base, *now = sides->now, *then = sides->then;
+
+	if (is_same(now, then))
+		return REVERT_NOTHING;
+	if (!now)
+		return base ? note_conflict(why_out, "modify/delete: deleted since") : REVERT_TAKE;
+	if (!base)
+		return note_conflict(why_out, then ? "add/add: created again since, and not the same"
+					      : "kind: something else since");
+	if (!then)
+		return is_same(now, base)
+			       ? REVERT_REMOVE
+			       : note_conflict(why_out, "modify/delete: created by it, changed since");
+	if (is_same(now, base))
+		return REVERT_TAKE;
+	if (is_same(then, base))
+		return REVERT_NOTHING;
+	if (base->kind != now->kind || base->kind != then->kind)
+		return note_conflict(why_out, "kind: a file, a link or a directory since");
+	if (base->kind == WT_LINK)
+		return note_conflict(why_out, "symlink: leads elsewhere since");
+	return REVERT_MERGE;
+}
+
+/* --- one path --- */
+
 /* What a path shall be, if nothing contradicts. */
 struct outcome {
 	enum { FROM_NOW, FROM_THEN, FROM_TEXT } from;
@@ -78,7 +133,7 @@ static char *find_obstacle(const struct revert_job *job, const char *path)
 	else if (now && now->kind != WT_DIR && !strlist_has(&job->removed, path))
 		why = xstrdup("in the way: something that was created since");
 	else if (!now && compose_is_hidden(&what, job->compose, path))
-		why = xstrfmt("in the way: %s that checkpoints leave out", what);
+		why = xstrfmt("in the way: a %s that checkpoints leave out", what);
 	free(blocked);
 	return why;
 }
@@ -173,47 +228,89 @@ static int check_sizes(bool *large_out, const struct revert_job *job,
 
 	if (!err)
 		err = objects_size(&then, store, &sides->then->oid);
-	*large_out = revert_is_too_large(base) || revert_is_too_large(then) ||
-		     revert_is_too_large(sides->now->st.size);
+	*large_out = base > TEXT_MAX || then > TEXT_MAX || sides->now->st.size > TEXT_MAX;
 	return err;
+}
+
+static int read_three(struct strbuf three[3], struct revert_job *job,
+		      const struct revert_sides *sides, const char *now_path)
+{
+	struct store *store = job->revert->session->store;
+	int err = objects_read(&three[0], store, &sides->base->oid, OBJECT_BLOB);
+
+	if (!err)
+		err = compose_read(&three[1], job->compose, now_path);
+	return err ? err : objects_read(&three[2], store, &sides->then->oid, OBJECT_BLOB);
+}
+
+static bool is_binary(const struct strbuf *text)
+{
+	size_t look = text->len < BINARY_LOOK ? text->len : BINARY_LOOK;
+
+	return text->len > TEXT_MAX || (look && memchr(text->buf, 0, look));
+}
+
+static git_merge_file_input merge_input(const struct strbuf *text)
+{
+	git_merge_file_input in = GIT_MERGE_FILE_INPUT_INIT;
+
+	in.ptr = text->len ? text->buf : "";
+	in.size = text->len;
+	in.path = "file"; /* named by labels */
+	in.mode = 0100644;
+	return in;
+}
+
+int revert_merge_text(struct revert_text *out, const struct strbuf three[3], const char *label)
+{
+	git_merge_file_options opts = GIT_MERGE_FILE_OPTIONS_INIT;
+	git_merge_file_input base = merge_input(&three[0]), now = merge_input(&three[1]),
+			     then = merge_input(&three[2]);
+	git_merge_file_result result = { 0 };
+	int err, rc;
+
+	out->binary = is_binary(&three[0]) || is_binary(&three[1]) || is_binary(&three[2]);
+	if (out->binary)
+		return 0;
+	err = libgit2_begin();
+	if (err)
+		return err;
+	opts.ancestor_label = "base";
+	opts.our_label = "now";
+	opts.their_label = label;
+	opts.flags = GIT_MERGE_FILE_STYLE_MERGE;
+	rc = libgit2.merge_file(&result, &base, &now, &then, &opts);
+	if (rc < 0)
+		return libgit2_error(rc, "unable to merge");
+	out->clean = result.automergeable;
+	strbuf_add(&out->text, result.len ? result.ptr : "", result.len);
+	libgit2.merge_file_result_free(&result);
+	return 0;
 }
 
 static int merge_text(struct outcome *out, const char **why, struct revert_job *job,
 		      const struct revert_sides *sides, const char *now_path)
 {
-	struct strbuf base = STRBUF_INIT, now = STRBUF_INIT, then = STRBUF_INIT;
-	struct store *store = job->revert->session->store;
+	struct strbuf three[3] = { STRBUF_INIT, STRBUF_INIT, STRBUF_INIT };
 	struct revert_text merged = { .text = STRBUF_INIT };
 	int err = check_sizes(&merged.binary, job, sides);
 
-	if (!err && merged.binary) {
-		*why = "binary: changed since";
-		return 0;
-	}
-	if (!err)
-		err = objects_read(&base, store, &sides->base->oid, OBJECT_BLOB);
-	if (!err)
-		err = objects_read(&then, store, &sides->then->oid, OBJECT_BLOB);
-	if (!err)
-		err = compose_read(&now, job->compose, now_path);
-	if (!err)
-		err = revert_merge_text(&merged, &base, &now, &then, job->revert->from->id);
-	if (!err && merged.binary)
-		*why = "binary: changed since";
-	else if (!err && !merged.clean)
-		*why = "content: the same lines changed since";
+	if (!err && !merged.binary)
+		err = read_three(three, job, sides, now_path);
+	if (!err && !merged.binary)
+		err = revert_merge_text(&merged, three, job->revert->from->id);
+	if (!err && !merged.clean)
+		*why = merged.binary ? "binary: changed since"
+				     : "content: the same lines changed since";
 	out->from = FROM_TEXT;
+	out->text = merged.text;
 	out->marked = !err && !merged.binary && !merged.clean && job->revert->markers;
-	if (!err)
-		strbuf_add(&out->text, merged.text.buf, merged.text.len);
-	strbuf_release(&merged.text);
-	strbuf_release(&base);
-	strbuf_release(&now);
-	strbuf_release(&then);
+	for (size_t i = 0; i < ARRAY_SIZE(three); i++)
+		strbuf_release(&three[i]);
 	return err;
 }
 
-static int merge(struct outcome *out, const char **why, struct revert_job *job,
+static int merge_sides(struct outcome *out, const char **why, struct revert_job *job,
 		 const struct revert_sides *sides, const char *now_path)
 {
 	const struct wt_entry *base = sides->base, *now = sides->now, *then = sides->then;
@@ -235,7 +332,7 @@ static int merge(struct outcome *out, const char **why, struct revert_job *job,
 }
 
 /* `why` is set: it is a conflict. */
-static int resolve(struct outcome *out, const char **why, struct revert_job *job,
+static int resolve_path(struct outcome *out, const char **why, struct revert_job *job,
 		   const struct revert_sides *sides, const char *now_path)
 {
 	*out = (struct outcome){ .from = FROM_NOW, .entry = sides->now, .text = STRBUF_INIT };
@@ -248,7 +345,7 @@ static int resolve(struct outcome *out, const char **why, struct revert_job *job
 		out->mode = sides->then->mode;
 		break;
 	case REVERT_MERGE:
-		return merge(out, why, job, sides, now_path);
+		return merge_sides(out, why, job, sides, now_path);
 	default:
 		break;
 	}
@@ -257,7 +354,7 @@ static int resolve(struct outcome *out, const char **why, struct revert_job *job
 
 /* --- what is written --- */
 
-static int put(struct revert_job *job, const struct outcome *outcome, const char *now_path,
+static int put_outcome(struct revert_job *job, const struct outcome *outcome, const char *now_path,
 	       const char *dest)
 {
 	struct compose *compose = job->compose;
@@ -271,7 +368,7 @@ static int put(struct revert_job *job, const struct outcome *outcome, const char
 	} else if (outcome->from == FROM_NOW && !strcmp(now_path, dest)) {
 		if (entry->kind == WT_FILE && entry->mode != outcome->mode)
 			compose_set_mode(compose, dest, outcome->mode);
-	} else if (outcome->from == FROM_NOW && entry->st.size <= RESTORE_PATCH_MAX) {
+	} else if (outcome->from == FROM_NOW && entry->st.size <= CHOOSE_READ_MAX) {
 		/* It may be in no checkpoint yet. */
 		err = compose_read(&text, compose, now_path);
 		if (!err)
@@ -284,7 +381,7 @@ static int put(struct revert_job *job, const struct outcome *outcome, const char
 }
 
 /* To another name; the old one goes. */
-static int move(struct revert_job *job, const struct outcome *outcome, const char *now_path,
+static int move_file(struct revert_job *job, const struct outcome *outcome, const char *now_path,
 		const char *dest)
 {
 	const struct wt_entry *there = compose_now(job->compose, dest);
@@ -306,25 +403,25 @@ static int move(struct revert_job *job, const struct outcome *outcome, const cha
 	err = revert_remove(job, now_path);
 	if (!err)
 		err = revert_make_parents(job, dest);
-	return err ? err : put(job, outcome, now_path, dest);
+	return err ? err : put_outcome(job, outcome, now_path, dest);
 }
 
-static int create(struct revert_job *job, const struct outcome *outcome, const char *path)
+static int create_file(struct revert_job *job, const struct outcome *outcome, const char *path)
 {
 	int err;
 
 	if (!revert_has_room(job, path))
 		return 0;
 	err = revert_make_parents(job, path);
-	return err ? err : put(job, outcome, path, path);
+	return err ? err : put_outcome(job, outcome, path, path);
 }
 
-static int finish(struct revert_job *job, const struct revert_sides *sides, const char *now_path,
+static int finish_path(struct revert_job *job, const struct revert_sides *sides, const char *now_path,
 		  const char *dest)
 {
 	struct outcome outcome;
 	const char *why = NULL;
-	int err = resolve(&outcome, &why, job, sides, now_path);
+	int err = resolve_path(&outcome, &why, job, sides, now_path);
 
 	if (err)
 		;
@@ -335,11 +432,11 @@ static int finish(struct revert_job *job, const struct revert_sides *sides, cons
 	else if (!sides->then)
 		; /* it is gone already */
 	else if (!sides->now)
-		err = create(job, &outcome, dest);
+		err = create_file(job, &outcome, dest);
 	else if (strcmp(now_path, dest))
-		err = move(job, &outcome, now_path, dest);
+		err = move_file(job, &outcome, now_path, dest);
 	else
-		err = put(job, &outcome, now_path, dest);
+		err = put_outcome(job, &outcome, now_path, dest);
 	if (!err && why && outcome.marked && !strlist_has(&job->conflict, dest))
 		compose_conflict(job->compose, dest,
 				 "content: the same lines changed since; marked in the file");
@@ -348,7 +445,7 @@ static int finish(struct revert_job *job, const struct revert_sides *sides, cons
 }
 
 /* It is not where it was; perhaps somewhere else. */
-static int follow(struct revert_job *job, struct revert_sides *sides, const char *path,
+static int follow_path(struct revert_job *job, struct revert_sides *sides, const char *path,
 		  const char *then_path)
 {
 	bool moved = strcmp(path, then_path) != 0;
@@ -365,14 +462,14 @@ static int follow(struct revert_job *job, struct revert_sides *sides, const char
 	if (!renamed && moved) {
 		revert_keep(job, path, "rename/delete: renamed by it, deleted since");
 	} else if (!renamed) {
-		return finish(job, sides, path, path);
+		return finish_path(job, sides, path, path);
 	} else if (!sides->then) {
 		revert_keep(job, renamed, "rename/delete: created by it, renamed since");
 	} else if (moved && strcmp(renamed, then_path)) {
 		revert_keep(job, renamed, "rename/rename: renamed by it, and again since");
 	} else {
 		sides->now = compose_now(job->compose, renamed);
-		return finish(job, sides, renamed, renamed);
+		return finish_path(job, sides, renamed, renamed);
 	}
 	return 0;
 }
@@ -392,6 +489,6 @@ int revert_path(struct revert_job *job, const char *path, const char *then_path)
 		revert_keep(job, path, "kind: a file, a link or a directory since");
 		return 0;
 	}
-	return sides.now || !sides.base ? finish(job, &sides, path, then_path)
-					: follow(job, &sides, path, then_path);
+	return sides.now || !sides.base ? finish_path(job, &sides, path, then_path)
+					: follow_path(job, &sides, path, then_path);
 }

@@ -151,49 +151,61 @@ static void inherit_owner(struct filler *filler, const struct item *item, int fd
 
 static int write_piece(const void *data, size_t len, void *payload)
 {
-	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write") : 0;
+	return sparse_write(payload, data, len) < 0 ? ckpt_error_errno("unable to write it") : 0;
 }
 
-static int write_file(struct filler *filler, const struct item *item, bool sync)
+int stage_write_contents(uint64_t *size_out, int fd, struct store *store, const struct oid *oid)
 {
-	struct store *store = filler->opts->store;
 	struct strbuf data = STRBUF_INIT;
-	uint64_t size = 0;
-	int fd = beneath_create(filler->stage->fd, item->path);
 	struct sparse file = SPARSE_INIT(fd);
-	int err;
+	int err = objects_size(size_out, store, oid);
 
-	if (fd < 0)
-		return ckpt_error_errno("unable to create '%s'", item->action->path);
-	err = objects_size(&size, store, &item->entry->oid);
-	if (!err && size > FS_WHOLE_MAX) {
-		err = objects_stream(store, &item->entry->oid, write_piece, &file);
+	if (!err && *size_out > FS_WHOLE_MAX) {
+		err = objects_stream(store, oid, write_piece, &file);
 	} else if (!err) {
-		err = objects_read(&data, store, &item->entry->oid, OBJECT_BLOB);
+		err = objects_read(&data, store, oid, OBJECT_BLOB);
 		if (!err)
 			err = write_piece(data.buf, data.len, &file);
 	}
 	if (!err && sparse_finish(&file) < 0)
-		err = ckpt_error_errno("unable to write");
+		err = ckpt_error_errno("unable to write it");
+	strbuf_release(&data);
+	return err;
+}
+
+int stage_read_link(struct strbuf *target, struct store *store, const struct oid *oid)
+{
+	int err = objects_read(target, store, oid, OBJECT_BLOB);
+
+	if (!err && (!target->len || strlen(target->buf) != target->len))
+		err = ckpt_error_set(CKPT_ECORRUPT, "the target of the link is malformed");
+	return err;
+}
+
+static int write_file(struct filler *filler, const struct item *item, bool sync)
+{
+	int fd = beneath_create(filler->stage->fd, item->path), err;
+	uint64_t size;
+
+	if (fd < 0)
+		return ckpt_error_errno("unable to create '%s'", item->action->path);
+	err = stage_write_contents(&size, fd, filler->opts->store, &item->entry->oid);
 	if (!err) {
 		inherit_owner(filler, item, fd);
 		if ((!filler->stage->fixed_modes && fchmod(fd, item->entry->mode) < 0) ||
 		    (sync && fsync(fd) < 0))
-			err = ckpt_error_errno("unable to write");
+			err = ckpt_error_errno("unable to write it");
 	}
 	if (close(fd) < 0 && !err)
-		err = ckpt_error_errno("unable to write");
-	strbuf_release(&data);
+		err = ckpt_error_errno("unable to write it");
 	return err ? ckpt_error_prefix(err, "'%s'", item->action->path) : 0;
 }
 
 static int write_link(struct filler *filler, const struct item *item)
 {
 	struct strbuf target = STRBUF_INIT;
-	int err = objects_read(&target, filler->opts->store, &item->entry->oid, OBJECT_BLOB);
+	int err = stage_read_link(&target, filler->opts->store, &item->entry->oid);
 
-	if (!err && (!target.len || strlen(target.buf) != target.len))
-		err = ckpt_error_set(CKPT_ECORRUPT, "the target of the link is malformed");
 	if (!err && beneath_symlink(target.buf, filler->stage->fd, item->path) < 0)
 		err = ckpt_error_errno("unable to create the link");
 	strbuf_release(&target);

@@ -48,8 +48,14 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 /** Remove it with everything left in it. */
 int stage_remove(struct stage *stage);
 
-/** Remove all but these; it gets a plain name, see stage_settle.h. */
+/** Remove all but these; it gets a plain name, see record/stage_dir.h. */
 int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names);
 void stage_close(struct stage *stage);
+
+/** Write stored contents to a new, empty file, with holes where there are zeros. */
+int stage_write_contents(uint64_t *size_out, int fd, struct store *store, const struct oid *oid);
+
+/** Append the stored target of a link; CKPT_ECORRUPT if it is none. */
+int stage_read_link(struct strbuf *target, struct store *store, const struct oid *oid);
 
 #endif

@@ -13,7 +13,7 @@ void survey_release(struct survey *survey)
 	strlist_release(&survey->conflicts);
 }
 
-static const char *kind_of(const struct stat *st)
+const char *survey_kind(const struct stat *st)
 {
 	return S_ISDIR(st->st_mode) ? "directory" :
 	       S_ISREG(st->st_mode) ? "file" :
@@ -79,7 +79,7 @@ static int check_create(struct survey *survey, int rootfd, const char *path,
 	} else if (target->kind != WT_DIR && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))) {
 		strlist_add(&survey->also, path);
 	} else {
-		add_conflict(survey, path, path, kind_of(&st));
+		add_conflict(survey, path, path, survey_kind(&st));
 	}
 	strbuf_release(&obstacle);
 	return split;
@@ -146,7 +146,7 @@ static int check_names(struct strlist *dirs, struct survey *survey, const struct
 			struct stat st = { 0 };
 
 			(void)fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW);
-			add_conflict(survey, wanted, below, kind_of(&st));
+			add_conflict(survey, wanted, below, survey_kind(&st));
 		} else if (child->kind == WT_DIR) {
 			strlist_add(dirs, name);
 		}

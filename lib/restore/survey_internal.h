@@ -26,4 +26,7 @@ struct survey {
 int survey_run(struct survey *out, struct plan *plan, const struct plan_opts *opts, int rootfd);
 void survey_release(struct survey *survey);
 
+/** "file", "directory", "symbolic link", "special file". */
+const char *survey_kind(const struct stat *st);
+
 #endif

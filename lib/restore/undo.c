@@ -25,7 +25,7 @@ int restore_check_source(const struct restore_opts *opts)
 /* If it is gone nothing is exempt: then more is kept than necessary. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
 {
-	if (*id && !target_read(&job->previous, session->store, id))
+	if (*id && !lookup_target(&job->previous, session->store, id))
 		job->opts.step.previous = &job->previous;
 }
 
@@ -110,7 +110,7 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 					     "'git checkpoint doctor --fix' fixes that or ends the "
 					     "restore as it is");
 	else
-		err = target_read(&job->target, session->store,
+		err = lookup_target(&job->target, session->store,
 				  abort ? journal->safety : journal->target);
 	if (err)
 		return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;

@@ -462,7 +462,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 
 		if (err)
 			return explain(job, err);
-		/* Read again, or distrusted: not next time. */
+		/* Read again: not next time. */
 		if (!cache_is_as_good(job))
 			save_job_write_cache(job, &job->newest.commit);
 		return answer_newest(out, job, SAVE_UNCHANGED);

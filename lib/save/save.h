@@ -174,6 +174,7 @@ void save_job_end(struct save_job *job);
  *   save                    the order of events: whether a save is due, whether the newest checkpoint
  *                           is as good
  *   save_create save_room   record and ref; room in the budget
+ *   save_lines              how many lines were added and deleted
  *   save_sibling            the first one of a worktree whose repository has others
  */
 

@@ -393,7 +393,7 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 	if (pack && !state->objects_there)
 		distrust(state->scan->root);
 	err = ingest_run(&state->read, &opts);
-	return err ? err : trees_build(state->scan->root, pack, session->threads);
+	return err ? err : ingest_trees(state->scan->root, pack, session->threads);
 }
 
 void worktree_state_update_cache(struct worktree_state *state, const struct oid *commit)
@@ -479,7 +479,7 @@ int worktree_state_keep(struct worktree_state *state, struct pack *pack)
 	wt_compact(root);
 	/* What is not read yet did not change again: no watcher would tell the next scan of it. */
 	state->hints->head.mark = (struct watch_mark){ 0, 0 };
-	err = trees_build(root, pack, state->session->threads);
+	err = ingest_trees(root, pack, state->session->threads);
 	if (!err)
 		err = pack_commit(pack, NULL);
 	/* It describes no checkpoint: each object is looked up before it is relied on. */

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "session/inventory_internal.h"
 #include "store/store.h"
 
 const char *inventory_state_name(enum inventory_state state)
@@ -27,7 +26,7 @@ static bool is_key(const char *name)
 	return has_key(name) && !name[STORE_KEY_SIZE - 1];
 }
 
-/* <key>.broken-<time> and similar. */
+/* <key>.replaced-<time> and similar. */
 static bool is_set_aside(const char *name)
 {
 	return has_key(name) && name[STORE_KEY_SIZE - 1] == '.';
@@ -72,6 +71,72 @@ int inventory_open(struct store **out, const char *home, const char *key)
 	return err;
 }
 
+/* --- the last one before a removal --- */
+
+/* So many are looked at, from the newest on. */
+enum { LOOK_MAX = 50 };
+
+/* Whether `record` shows what was left of `before` while the worktree was being removed. */
+static bool is_remnant(const struct ckpt_record *record, const struct ckpt_record *before)
+{
+	/* Nobody else saves while somebody removes the directory. */
+	if (strcmp(record->source, "watch") != 0)
+		return false;
+	/* The repository went first; without its rules, ignored files may have come in. */
+	if (!strcmp(before->type, "git_stash") && !strcmp(record->type, "file_backup"))
+		return true;
+	if (record->files >= before->files)
+		return false;
+	/* What changed are files that went, and nothing else: none of it is missing before. */
+	return before->files - record->files == record->changed ||
+	       record->files < before->files / 2;
+}
+
+static bool is_whole(const struct ckpt_record *record)
+{
+	return !record->scope.nr && !record->state_only;
+}
+
+/* The next one before `*at` that can be read and is of the whole worktree; false if there is none. */
+static bool read_before(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
+			size_t *at)
+{
+	while (*at > 0 && refs->nr - *at < LOOK_MAX) {
+		if (record_read_saved(out, store, &refs->items[--*at]))
+			continue;
+		if (is_whole(out))
+			return true;
+		record_release(out);
+	}
+	return false;
+}
+
+/*
+ * The last checkpoint of a worktree that is gone from before its removal began; "" if none can be
+ * read. Whoever watches a worktree may have saved it while it was being removed; such a checkpoint
+ * is what was left of the one before it. One of some paths only, or of none, does not count.
+ */
+static void find_last_whole(char out[CKPT_ID_SIZE], struct store *store, const struct ref_list *refs)
+{
+	struct ckpt_record record, before;
+	size_t at = refs->nr;
+	bool found = read_before(&record, store, refs, &at);
+
+	*out = '\0';
+	while (found && read_before(&before, store, refs, &at)) {
+		if (!is_remnant(&record, &before)) {
+			record_release(&before);
+			break;
+		}
+		record_release(&record);
+		record = before;
+	}
+	if (!found)
+		return;
+	memcpy(out, record.id, CKPT_ID_SIZE);
+	record_release(&record);
+}
+
 /* --- one store --- */
 
 /* By the clock, which its id need not have. */
@@ -99,7 +164,7 @@ static void look_at_checkpoints(struct inventory_item *item, struct store *store
 		if (refs.nr)
 			item->last_used = saved_at(store, &refs.items[refs.nr - 1]);
 		if (!fs_is_dir(store->worktree))
-			inventory_last_whole(item->last_whole, store, &refs);
+			find_last_whole(item->last_whole, store, &refs);
 		if (refs.nr && !strcmp(item->last_whole, refs.items[refs.nr - 1].id))
 			*item->last_whole = '\0';
 		refs_release(&refs);

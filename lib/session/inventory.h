@@ -17,7 +17,7 @@ enum inventory_state {
 	INVENTORY_PRESENT,
 	INVENTORY_MISSING,   /**< no such directory now; perhaps on a disk that is not plugged in */
 	INVENTORY_MOVED,     /**< it is the current folder, under another path */
-	INVENTORY_SET_ASIDE, /**< replaced by another one, see store/health.h and repair/relink.h */
+	INVENTORY_SET_ASIDE, /**< replaced by another one, see store/health.h and repair/repair.h */
 	INVENTORY_DAMAGED,   /**< its worktree is unknown */
 };
 

@@ -119,7 +119,7 @@ int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
 	if (!err)
 		err = gitconfig_open(&out->gitconfig, out->repo);
 	if (!err) {
-		if (out->store)
+		if (out->store && !out->store->no_settings)
 			store_file = xstrfmt("%s/" LAYOUT_SETTINGS, out->store->path);
 		err = settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
 		free(store_file);

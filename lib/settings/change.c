@@ -2,7 +2,6 @@
 #include "settings/settings.h"
 
 #include "base/base.h"
-#include "settings/edit_internal.h"
 #include "settings/ini.h"
 #include "settings/setting_internal.h"
 
@@ -25,6 +24,166 @@ int settings_check(unsigned index, const char *value)
 	return err;
 }
 
+/*
+ * ---- the text ----
+ *
+ * Comments, other keys, indentation and line endings stay as they are.
+ */
+
+/* One line of the text, in offsets. */
+struct line {
+	size_t start;	/* of its first byte that is not white space */
+	size_t end;	/* of its contents, without line ending */
+	size_t next;	/* of the next line */
+	size_t key_end; /* without white space; `start` if it has no key */
+};
+
+static bool next_line(struct line *out, const struct strbuf *text, size_t at)
+{
+	const char *newline;
+
+	if (at >= text->len)
+		return false;
+	newline = memchr(text->buf + at, '\n', text->len - at);
+	out->end = newline ? (size_t)(newline - text->buf) : text->len;
+	out->next = out->end + (newline != NULL);
+	if (out->end > at && text->buf[out->end - 1] == '\r')
+		out->end--;
+	out->start = at;
+	if (!at && text->len >= 3 && !memcmp(text->buf, "\xef\xbb\xbf", 3))
+		out->start = 3;
+	while (out->start < out->end && isspace((unsigned char)text->buf[out->start]))
+		out->start++;
+	out->key_end = out->start;
+	if (out->start < out->end && !strchr("#;[", text->buf[out->start])) {
+		while (out->key_end < out->end && !strchr("=:", text->buf[out->key_end]))
+			out->key_end++;
+		while (out->key_end > out->start &&
+		       isspace((unsigned char)text->buf[out->key_end - 1]))
+			out->key_end--;
+	}
+	return true;
+}
+
+static bool sets_key(const struct line *line, const struct strbuf *text, const char *key)
+{
+	size_t len = line->key_end - line->start;
+
+	return len == strlen(key) && !strncasecmp(text->buf + line->start, key, len);
+}
+
+static bool is_section(const struct line *line, const struct strbuf *text)
+{
+	return line->start < line->end && text->buf[line->start] == '[';
+}
+
+/* Where a comment after a value begins, with the white space before it, or the end of the line. */
+static size_t comment_of(const struct line *line, const struct strbuf *text)
+{
+	size_t at = line->key_end;
+
+	while (at < line->end && !strchr("=:", text->buf[at]))
+		at++;
+	for (at++; at < line->end; at++)
+		if (strchr("#;", text->buf[at]) && isspace((unsigned char)text->buf[at - 1]))
+			break;
+	if (at >= line->end)
+		return line->end;
+	while (at > line->key_end + 1 && isspace((unsigned char)text->buf[at - 1]))
+		at--;
+	return at;
+}
+
+static void splice_text(struct strbuf *text, size_t from, size_t to, const char *with)
+{
+	struct strbuf out = STRBUF_INIT;
+
+	strbuf_add(&out, text->buf, from);
+	strbuf_addstr(&out, with);
+	strbuf_add(&out, text->buf + to, text->len - to);
+	strbuf_release(text);
+	*text = out;
+}
+
+/* A new line: after the last key, or before the first section and the comment that is right above. */
+static void insert_key(struct strbuf *text, const char *key, const char *value)
+{
+	size_t after_key = 0, block = 0, at;
+	const char *ending = memmem(text->buf, text->len, "\r\n", 2) ? "\r\n" : "\n";
+	struct line line = { 0 };
+	bool section = false, comments = false;
+	char *added;
+
+	for (at = 0; !section && next_line(&line, text, at); at = line.next) {
+		section = is_section(&line, text);
+		if (line.key_end > line.start)
+			after_key = line.next;
+		if (!section && line.start < line.end && line.key_end == line.start) {
+			block = comments ? block : at;
+			comments = true;
+		} else if (!section) {
+			comments = false;
+		} else {
+			block = comments ? block : at;
+		}
+	}
+	at = after_key ? after_key : section ? block : text->len;
+	/* The last line may lack its end. */
+	added = xstrfmt("%s%s = %s%s", at && text->buf[at - 1] != '\n' ? ending : "", key, value,
+			ending);
+	splice_text(text, at, at, added);
+	free(added);
+}
+
+/* How many lines set the plain key. */
+static size_t count_key(const struct strbuf *text, const char *key)
+{
+	struct line line = { 0 };
+	size_t nr = 0;
+
+	for (size_t at = 0; next_line(&line, text, at) && !is_section(&line, text); at = line.next)
+		nr += sets_key(&line, text, key);
+	return nr;
+}
+
+/*
+ * In place of its last value, or, if it has none or with `add`, after the last key before the first
+ * section. A comment after the old value stays.
+ */
+static void set_key(struct strbuf *text, const char *key, const char *value, bool add)
+{
+	struct line line = { 0 }, found = { 0 };
+	char *with;
+
+	for (size_t at = 0; next_line(&line, text, at) && !is_section(&line, text); at = line.next)
+		if (sets_key(&line, text, key))
+			found = line;
+	if (add || !found.next) {
+		insert_key(text, key, value);
+		return;
+	}
+	with = xstrfmt(" = %s", value);
+	splice_text(text, found.key_end, comment_of(&found, text), with);
+	free(with);
+}
+
+/* Remove all its lines; returns how many there were. */
+static size_t unset_key(struct strbuf *text, const char *key)
+{
+	struct line line = { 0 };
+	size_t nr = 0, at = 0;
+
+	while (next_line(&line, text, at) && !is_section(&line, text)) {
+		if (sets_key(&line, text, key)) {
+			splice_text(text, at, line.next, "");
+			nr++;
+		} else {
+			at = line.next;
+		}
+	}
+	return nr;
+}
+
 /* ---- whether the new text says what it should ---- */
 
 struct reading {
@@ -32,7 +191,7 @@ struct reading {
 	bool found;
 };
 
-static int compare(const char *section, const char *key, const char *value, unsigned line,
+static int compare_value(const char *section, const char *key, const char *value, unsigned line,
 		   void *payload)
 {
 	struct reading *reading = payload;
@@ -48,7 +207,7 @@ static int check_reading(const struct strbuf *text, const char *path, unsigned i
 			 const char *value)
 {
 	struct reading reading = { setting_table[index].key, value, false };
-	int err = ini_parse_text(text->buf, text->len, path, compare, &reading);
+	int err = ini_parse_text(text->buf, text->len, path, compare_value, &reading);
 
 	if (!err && !reading.found)
 		err = ckpt_error_set(
@@ -77,22 +236,22 @@ static int lock_directory(int *fd_out, const char *path)
 	return err;
 }
 
-static int edit(struct strbuf *text, size_t *removed_out, const char *path, unsigned index,
+static int edit_text(struct strbuf *text, size_t *removed_out, const char *path, unsigned index,
 		const struct settings_change *change)
 {
 	const char *key = setting_table[index].key;
 
 	*removed_out = 0;
 	if (!change->value) {
-		*removed_out = edit_unset(text, key);
+		*removed_out = unset_key(text, key);
 		return 0;
 	}
-	if (!change->add && edit_count(text, key) > 1 && setting_adds_up(index))
+	if (!change->add && count_key(text, key) > 1 && setting_adds_up(index))
 		return ckpt_error_set(CKPT_EREFUSED,
 				      "'%s' has several values in '%s'; use '--add' to add one, or "
 				      "'--unset' to remove them all",
 				      key, path);
-	edit_set(text, key, change->value, change->add);
+	set_key(text, key, change->value, change->add);
 	return check_reading(text, path, index, change->value);
 }
 
@@ -117,7 +276,7 @@ int settings_change(const char *path, unsigned index, const struct settings_chan
 			err = 0;
 	}
 	if (!err)
-		err = edit(&text, &removed, path, index, change);
+		err = edit_text(&text, &removed, path, index, change);
 	if (!err && !change->value && !removed)
 		err = ckpt_error_set(CKPT_ENOTFOUND, "'%s' is not set in '%s'",
 				     setting_table[index].key, path);

@@ -121,7 +121,7 @@ const char *settings_origin(const struct ckpt_settings *settings, unsigned index
  * In this folder:
  *
  *   settings setting ini    the table; one setting; files
- *   change edit             changing a file; its text
+ *   change                  changing a file
  *   capture_settings        which captures are configured
  */
 

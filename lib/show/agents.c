@@ -195,11 +195,9 @@ void show_agents_look(struct show_agents_view *out, struct session *session)
 	free(primary);
 	out->last = xcalloc(out->found.nr + 1, sizeof(*out->last));
 	out->taken = xcalloc(out->found.nr + 1, sizeof(*out->taken));
-	out->trouble = xcalloc(out->found.nr + 1, sizeof(*out->trouble));
-	out->trouble_at = xcalloc(out->found.nr + 1, sizeof(*out->trouble_at));
-	for (size_t i = 0; session->store && i < out->found.nr; i++)
-		out->trouble[i] = agents_trouble(session->store, out->found.items[i].agent,
-						 &out->trouble_at[i]);
+	memset(&out->turns, 0, sizeof(out->turns));
+	if (session->store)
+		(void)turns_read(&out->turns, session->store);
 	enough.max = count_agents(&out->found);
 	if (session->store && enough.max && !look_list(&records, session, &enough))
 		lookup_records_release(&records);
@@ -207,14 +205,11 @@ void show_agents_look(struct show_agents_view *out, struct session *session)
 
 void show_agents_release(struct show_agents_view *view)
 {
-	for (size_t i = 0; i < view->found.nr; i++) {
+	for (size_t i = 0; i < view->found.nr; i++)
 		free(view->last[i]);
-		free(view->trouble[i]);
-	}
 	free(view->last);
 	free(view->taken);
-	free(view->trouble);
-	free(view->trouble_at);
+	turns_release(&view->turns);
 	agents_statuses_release(&view->found);
 }
 
@@ -229,6 +224,7 @@ bool show_agents_any(const struct show_agents_view *view)
 static void print_status(const struct show_agents_view *view, size_t i)
 {
 	const struct agents_status *status = &view->found.items[i];
+	const struct turn_trouble *trouble = turns_trouble(&view->turns, status->agent);
 	const char *last = view->last[i];
 	struct strbuf line = STRBUF_INIT;
 	char age[CLOCK_ISO_SIZE];
@@ -247,10 +243,10 @@ static void print_status(const struct show_agents_view *view, size_t i)
 			    clock_format_age(age, view->taken[i], clock_now()));
 	else if (status->state == AGENTS_INSTALLED)
 		strbuf_addstr(&line, "; no checkpoint yet");
-	if (view->trouble[i]) {
+	if (trouble) {
 		strbuf_addf(&line, "\n  went wrong %s: ",
-			    clock_format_age(age, view->trouble_at[i], clock_now()));
-		report_clean(&line, view->trouble[i]);
+			    clock_format_age(age, trouble->at, clock_now()));
+		report_clean(&line, trouble->why);
 	}
 	report_text("%s\n", line.buf);
 	strbuf_release(&line);
@@ -287,14 +283,14 @@ void show_agents_sum_up(const struct show_agents_view *view)
 }
 
 /* {"at","message"}, or null. */
-static json_t *trouble_object(const struct show_agents_view *view, size_t i)
+static json_t *trouble_object(const struct turn_trouble *trouble)
 {
 	struct row row = ROW_INIT;
 
-	if (!view->trouble[i])
+	if (!trouble)
 		return json_null();
-	row_time(&row, "at", view->trouble_at[i]);
-	row_text(&row, "message", view->trouble[i]);
+	row_time(&row, "at", trouble->at);
+	row_text(&row, "message", trouble->why);
 	return row_object(&row);
 }
 
@@ -314,7 +310,7 @@ json_t *show_agents_json(const struct show_agents_view *view)
 			 view->last[i] ? json_time(view->taken[i]) : json_null());
 		row_bool(&row, "works", status->works);
 		row_text(&row, "why_not", status->why);
-		row_json(&row, "trouble", trouble_object(view, i));
+		row_json(&row, "trouble", trouble_object(turns_trouble(&view->turns, status->agent)));
 		json_array_append_new(array, row_object(&row));
 	}
 	return array;

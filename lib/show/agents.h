@@ -4,6 +4,7 @@
 
 #include "agents/agents.h"
 #include "base/base.h"
+#include "turns/turns.h"
 
 struct session;
 
@@ -29,8 +30,7 @@ struct show_agents_view {
 	struct agents_statuses found;
 	char **last;	/**< for each of them the id, or NULL */
 	int64_t *taken; /**< and when */
-	char **trouble; /**< what went wrong last, or NULL */
-	int64_t *trouble_at;
+	struct turns turns; /**< with what went wrong last */
 };
 
 /** A store that cannot be read has no checkpoints. */

@@ -38,9 +38,6 @@ struct complete {
 /** Offer a word; `text` may be NULL. */
 void complete_add(struct complete *complete, const char *word, const char *text);
 
-/** Offer the beginning of a word. */
-void complete_add_open(struct complete *complete, const char *word, const char *text);
-
 /** Names of files, or of directories only. */
 void complete_files(struct complete *complete, bool directories);
 
@@ -53,8 +50,6 @@ struct session *complete_session(struct complete *complete);
  */
 int complete_offer(struct complete *complete);
 void complete_release(struct complete *complete);
-
-/* --- complete_store.c --- */
 
 /** "<checkpoint>" */
 void complete_checkpoints(struct complete *complete);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/diff.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 struct show_diff_opts show_diff_opts = { .context = -1 };
 
@@ -41,7 +38,7 @@ static bool parse_similarity(unsigned *out, const char *text)
 	return true;
 }
 
-static bool ignores(void)
+static bool ignores_space(void)
 {
 	return show_diff_opts.all_space || show_diff_opts.space_change ||
 	       show_diff_opts.space_at_eol || show_diff_opts.blank_lines;
@@ -73,7 +70,7 @@ bool show_diff_wanted(void)
 	const struct show_diff_opts *opts = &show_diff_opts;
 
 	return opts->patch || opts->stat || opts->numstat || opts->shortstat || opts->name_only ||
-	       opts->name_status || ignores() || opts->renames || opts->context >= 0;
+	       opts->name_status || ignores_space() || opts->renames || opts->context >= 0;
 }
 
 static struct patch_opts patch_opts(void)
@@ -222,7 +219,7 @@ int show_diff_count(struct diffstat_file *out, struct diff *diff, const struct c
 
 static bool is_ignored(const struct diffstat_file *file, const struct change *change)
 {
-	return ignores() && change->kind == CHANGE_MODIFIED &&
+	return ignores_space() && change->kind == CHANGE_MODIFIED &&
 	       change->old_mode == change->new_mode && !file->binary && !file->added &&
 	       !file->removed;
 }
@@ -309,7 +306,7 @@ int show_diff_differ(bool *out, struct diff *diff)
 	int err = 0;
 
 	*out = diff->changes.nr > 0;
-	if (!*out || !ignores())
+	if (!*out || !ignores_space())
 		return 0;
 	err = count_all(&counts, diff);
 	*out = counts.nr > 0;
@@ -423,6 +420,58 @@ int show_diff_of(json_t **json, struct session *session, const struct ckpt_recor
 		*json = show_diff_json(&diff);
 	else if (!err)
 		err = show_diff_print(&diff);
+	diff_release(&diff);
+	return err;
+}
+
+/* ---- what was staged ---- */
+
+void show_git_unmerged(const struct diff *diff)
+{
+	const struct show_diff_opts *opts = &show_diff_opts;
+	const struct strlist *paths = staged_unmerged(diff);
+
+	if (opts->stat || opts->numstat || opts->shortstat)
+		return;
+	for (size_t i = 0; i < paths->nr; i++) {
+		if (opts->name_status)
+			printf("U%c", opts->nul ? '\0' : '\t');
+		else if (!opts->name_only)
+			fputs("* Unmerged path ", stdout);
+		print_path(paths->items[i], "");
+		putchar(opts->nul ? '\0' : '\n');
+	}
+}
+
+static int print_staged(struct diff *diff, const struct ckpt_record *record)
+{
+	int err = show_diff_prepare(diff);
+
+	if (!err && opt_common.json) {
+		struct row answer = ROW_INIT;
+
+		row_text(&answer, "id", record->id);
+		row_json(&answer, "staged", show_diff_json(diff));
+		row_json(&answer, "unmerged", json_paths(staged_unmerged(diff)));
+		return report_json(row_object(&answer), EXIT_DONE);
+	}
+	if (err || opt_common.quiet)
+		return err;
+	if (!show_diff_opts.nul)
+		pager_start(diff->session->gitconfig);
+	show_git_unmerged(diff);
+	return show_diff_print(diff);
+}
+
+int show_git_staged(struct session *session, const struct ckpt_record *record,
+		    const struct pathspec *only)
+{
+	struct diff diff;
+	int err = staged_of(&diff, session, record, only);
+
+	if (err)
+		return err;
+	err = print_staged(&diff, record);
 	diff_release(&diff);
 	return err;
 }

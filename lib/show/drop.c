@@ -2,8 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 enum { SHOWN = 20 };
 
@@ -12,13 +10,20 @@ bool show_drop_asks(bool yes, bool dry_run)
 	return !yes && !dry_run && !opt_common.json && prompt_possible();
 }
 
-static void show(const struct retain_victim *victim)
+char *show_drop_name(const struct ckpt_record *record)
+{
+	return record->machine ? xstrfmt("%s/%s", record->machine, record->id)
+			       : xstrdup(record->id);
+}
+
+static void show_victim(const struct retain_victim *victim)
 {
 	const struct ckpt_record *record = &victim->record;
 	char *reason = record->reason ? title_of(record) : NULL, age[CLOCK_ISO_SIZE];
+	char *name = show_drop_name(record);
 
-	fprintf(stderr, "  %s%s%s%s%s", term_color(TERM_YELLOW), record->machine ? record->machine : "",
-		record->machine ? "/" : "", record->id, term_color(TERM_RESET));
+	fprintf(stderr, "  %s", report_id(name));
+	free(name);
 	if (reason)
 		fprintf(stderr, "  %s: %s", clock_format_age(age, record->created_at, clock_now()),
 			reason);
@@ -34,7 +39,7 @@ int show_drop_confirm(const struct retain_result *result)
 	if (!result->nr)
 		return 0; /* nothing to agree to */
 	for (size_t i = 0; i < result->nr && i < SHOWN; i++)
-		show(&result->items[i]);
+		show_victim(&result->items[i]);
 	if (result->nr > SHOWN)
 		fprintf(stderr, "  and %zu more; --dry-run shows all\n", result->nr - SHOWN);
 	question = result->nr == 1 ? xstrdup("Delete this checkpoint for good?")
@@ -63,14 +68,12 @@ static void print(const struct retain_result *result, bool dry_run)
 	char size[UNITS_SIZE];
 
 	for (size_t i = 0; i < result->nr; i++) {
-		const char *machine = result->items[i].record.machine;
-		char *why = why_line(&result->items[i]);
+		char *why = why_line(&result->items[i]), *name = show_drop_name(&result->items[i].record);
 		bool bare = *why != '('; /* unlike "(no message)" */
 
-		report_text("%s %s%s%s%s%s %s%s%s\n", dry_run ? "Would drop" : "Dropped",
-			    term_color(TERM_YELLOW), machine ? machine : "", machine ? "/" : "",
-			    result->items[i].record.id, term_color(TERM_RESET), bare ? "(" : "", why,
-			    bare ? ")" : "");
+		report_text(bare ? "%s %s (%s)\n" : "%s %s %s\n", dry_run ? "Would drop" : "Dropped",
+			    report_id(name), why);
+		free(name);
 		free(why);
 	}
 	if (!result->nr)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/hint.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "session/session.h"
-#include "show/report.h"
 #include "store/store.h"
-#include "ui/ui.h"
 
 static const struct {
 	const char *name; /* in the file */
@@ -26,23 +23,29 @@ static const struct {
 static const char off[] = "(shown once; 'git config --global checkpoint.advice false' turns off all "
 			  "hints)";
 
-static bool was_said(const char *path, const char *name)
+/* The line is in the file; with `add`, it is from now on. */
+static bool was_said(const struct session *session, const char *name, bool add)
 {
+	char *path = xstrfmt("%s/hints", session->home), *line = xstrfmt("%s\n", name), *rest = NULL;
 	struct strbuf said = STRBUF_INIT;
 	bool found = false;
-	char *rest = NULL;
 
 	/* If it cannot be read, hints would be shown again and again. */
 	if (fs_read_file(&said, AT_FDCWD, path) && access(path, F_OK) == 0)
 		found = true;
-	for (char *line = strtok_r(said.buf, "\n", &rest); line && !found;
-	     line = strtok_r(NULL, "\n", &rest))
-		found = !strcmp(line, name);
+	for (char *one = strtok_r(said.buf, "\n", &rest); one && !found;
+	     one = strtok_r(NULL, "\n", &rest))
+		found = !strcmp(one, name);
+	/* What cannot be recorded would be shown each time. */
+	if (!found && add)
+		found = fs_append_line(AT_FDCWD, path, line, strlen(line), 0600) != 0;
 	strbuf_release(&said);
+	free(line);
+	free(path);
 	return found;
 }
 
-static void print(const char *text)
+static void print_hint(const char *text)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -55,52 +58,31 @@ static void print(const char *text)
 
 bool hint_first(const struct session *session, const char *what)
 {
-	char *path = xstrfmt("%s/hints", session->home);
-	char *name = xstrfmt("%s: %s", session->worktree, what), *line = NULL;
+	char *name = xstrfmt("%s: %s", session->worktree, what);
 	bool first;
 
 	/* It is one line of the file. */
 	for (char *at = name; (at = strchr(at, '\n'));)
 		*at = ' ';
-	first = !was_said(path, name);
-	if (first) {
-		line = xstrfmt("%s\n", name);
-		(void)fs_append_line(AT_FDCWD, path, line, strlen(line), 0600);
-	}
-	free(line);
+	first = !was_said(session, name, false);
+	if (first)
+		(void)was_said(session, name, true);
 	free(name);
-	free(path);
 	return first;
 }
 
 bool hint_due(const struct session *session, enum hint hint)
 {
-	char *path;
-	bool due;
-
-	if (!session->settings.advice || opt_common.quiet || opt_common.json || !isatty(STDERR_FILENO))
-		return false;
-	path = xstrfmt("%s/hints", session->home);
-	due = !was_said(path, hints[hint].name);
-	free(path);
-	return due;
+	return session->settings.advice && !opt_common.quiet && !opt_common.json &&
+	       isatty(STDERR_FILENO) && !was_said(session, hints[hint].name, false);
 }
 
 void hint_say(const struct session *session, enum hint hint)
 {
-	char *path, *line;
-
-	if (!hint_due(session, hint))
+	if (!hint_due(session, hint) || was_said(session, hints[hint].name, true))
 		return;
-	path = xstrfmt("%s/hints", session->home);
-	line = xstrfmt("%s\n", hints[hint].name);
-	/* Recorded first: what cannot be recorded would be shown each time. */
-	if (!fs_append_line(AT_FDCWD, path, line, strlen(line), 0600)) {
-		print(hints[hint].text);
-		print(off);
-	}
-	free(line);
-	free(path);
+	print_hint(hints[hint].text);
+	print_hint(off);
 }
 
 void hint_evicted(const struct session *session, const char *evicted)

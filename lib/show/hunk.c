@@ -384,8 +384,8 @@ static int load_part(struct patch_input *out, struct strbuf *old, struct strbuf 
 		.new_path = part->new.mode ? part->path : NULL,
 		.old_mode = part->old.mode,
 		.new_mode = part->new.mode,
-		.old_oid = part->old.oid,
-		.new_oid = part->new.oid,
+		.old_oid = part->old.entry.oid,
+		.new_oid = part->new.entry.oid,
 		.old_data = large ? NULL : old->buf,
 		.new_data = large ? NULL : new->buf,
 		.old_len = large ? 1 : old->len,
@@ -398,13 +398,14 @@ static int load(struct loaded *out, struct session *session, const struct choice
 {
 	int err = 0;
 
-	*out = (struct loaded){ xcalloc(choice->nr, sizeof(*out->inputs)),
-				xcalloc(2 * choice->nr, sizeof(*out->contents)), choice->nr };
+	*out = (struct loaded){ xcalloc(choice->parts.nr, sizeof(*out->inputs)),
+				xcalloc(2 * choice->parts.nr, sizeof(*out->contents)),
+				choice->parts.nr };
 	for (size_t i = 0; i < 2 * out->nr; i++)
 		strbuf_init(&out->contents[i]);
 	for (size_t i = 0; i < out->nr && !err; i++)
 		err = load_part(&out->inputs[i], &out->contents[2 * i], &out->contents[2 * i + 1],
-				session, &choice->parts[i]);
+				session, &choice->parts.items[i]);
 	return err;
 }
 
@@ -430,7 +431,7 @@ static int ask_about(struct hunk_choice *out, bool *quit_out, struct session *se
 	if (err == CKPT_EREFUSED) {
 		report_message("warning", ckpt_error_last());
 		strlist_addf(&out->chosen.conflicts, "%s\n%s", CHOOSE_CHANGED,
-			     choice->parts[0].path);
+			     choice->parts.items[0].path);
 		loaded_release(&loaded);
 		return 0;
 	}
@@ -445,6 +446,27 @@ static int ask_about(struct hunk_choice *out, bool *quit_out, struct session *se
 	return err;
 }
 
+int hunk_patch(struct strbuf *out, struct session *session, const struct choices *choices)
+{
+	const struct patch_opts opts = { .context = 3, .color = *term_color(TERM_RED) != '\0' };
+	int err = 0;
+
+	for (size_t i = 0; i < choices->nr && !err; i++) {
+		struct loaded loaded;
+
+		err = load(&loaded, session, &choices->items[i]);
+		for (size_t j = 0; j < loaded.nr && !err; j++)
+			err = patch_print(out, &loaded.inputs[j], &opts);
+		/* The next restore will see what it is now. */
+		if (err == CKPT_EREFUSED) {
+			report_message("warning", ckpt_error_last());
+			err = 0;
+		}
+		loaded_release(&loaded);
+	}
+	return err ? err : cancel_check();
+}
+
 /* Conflicts are of what would be done: choosing does not remove them. */
 static int find_choices(struct hunk_choice *out, struct session *session,
 			const struct restore_opts *opts)
@@ -455,7 +477,6 @@ static int find_choices(struct hunk_choice *out, struct session *session,
 
 	look.dry_run = true;
 	look.confirm = NULL;
-	look.composed.patch = NULL;
 	look.choices = &out->choices;
 	err = restore_checkpoint(&preview, session, &look);
 	progress_clear();

@@ -7,20 +7,13 @@
 
 /* --- the parts of a patch --- */
 
-static size_t line_len(const char *text, size_t len)
-{
-	const char *newline = memchr(text, '\n', len);
-
-	return newline ? (size_t)(newline + 1 - text) : len;
-}
-
 /* Where the first line that begins like this is, or the end. */
 static size_t find_line(const struct strbuf *text, const char *prefix)
 {
 	size_t at = 0;
 
 	while (at < text->len && strncmp(text->buf + at, prefix, strlen(prefix)) != 0)
-		at += line_len(text->buf + at, text->len - at);
+		at += hunks_line_len(text->buf + at, text->len - at);
 	return at;
 }
 
@@ -30,7 +23,7 @@ static void take_mode(struct hunk_file *file)
 	size_t start = find_line(&file->header, "old mode "), end = start;
 
 	for (int i = 0; i < 2 && end < file->header.len; i++)
-		end += line_len(file->header.buf + end, file->header.len - end);
+		end += hunks_line_len(file->header.buf + end, file->header.len - end);
 	if (start == end)
 		return;
 	hunks_add(&file->hunks, HUNK_MODE, file->header.buf + start, end - start);
@@ -208,7 +201,7 @@ void hunk_print(const char *text, size_t len)
 	bool in_lines = false;
 
 	while (len) {
-		size_t line = line_len(text, len);
+		size_t line = hunks_line_len(text, len);
 		bool range = line > 3 && !memcmp(text, "@@ ", 3);
 
 		in_lines = range || (in_lines && *text != 'd');

@@ -30,6 +30,9 @@ void hunk_release(struct hunk_choice *hunking);
 /** True, and said so, if nothing was chosen and there is nothing else to report. */
 bool hunk_says_nothing(const struct hunk_choice *hunking);
 
+/** Append the patch of all of them. What changed since is named in a warning, and left out. */
+int hunk_patch(struct strbuf *out, struct session *session, const struct choices *choices);
+
 /* --- one path --- */
 
 enum hunk_change {

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/list.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
 #include "record/record.h"
-#include "session/session.h"
-#include "show/diff.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 enum {
 	SHORT_COMMIT = 7,
@@ -44,8 +39,8 @@ static void add_for_people(struct table *table, const struct list_row *listed, i
 				: "");
 	row_show(&row, "head", "%.*s", SHORT_COMMIT, record->head ? record->head : "");
 	row_show(&row, "change", "%s", listed->change ? listed->change : "");
-	show_lines(&row, "added", '+', listed->change ? listed->added : record->added);
-	show_lines(&row, "deleted", '-', listed->change ? listed->deleted : record->deleted);
+	show_lines(&row, "added", '+', listed->added);
+	show_lines(&row, "deleted", '-', listed->deleted);
 	if (term_width() >= WIDE)
 		row_show(&row, "source", "%s", record->source);
 	row_show(&row, "title", "%s", title);
@@ -100,8 +95,6 @@ static void add_for_scripts(struct table *table, const struct list_row *listed, 
 {
 	const struct ckpt_record *record = listed->record;
 	char age[CLOCK_ISO_SIZE], size[UNITS_SIZE], *title = report_marked_title(record, now);
-	int64_t added = listed->change ? listed->added : record->added;
-	int64_t deleted = listed->change ? listed->deleted : record->deleted;
 	struct row row = ROW_INIT;
 
 	report_row(&row, record);
@@ -110,10 +103,10 @@ static void add_for_scripts(struct table *table, const struct list_row *listed, 
 	row_show(&row, "files_changed", "%" PRIu64 " changed", record->changed);
 	if (listed->change)
 		row_show(&row, "files_changed", "%s", listed->change);
-	if (added < 0)
+	if (listed->added < 0)
 		row_show(&row, "added", "-");
 	else
-		row_show(&row, "added", "+%" PRId64 " -%" PRId64, added, deleted);
+		row_show(&row, "added", "+%" PRId64 " -%" PRId64, listed->added, listed->deleted);
 	row_show(&row, "files", "%" PRIu64 " %s, %s", record->files,
 		 record->files == 1 ? "file" : "files", units_format_size(size, record->bytes));
 	show_place(&row, record);
@@ -155,25 +148,6 @@ struct table *list_table(const struct list_row *rows, size_t nr, int64_t now)
 				  : table_for_scripts(rows, nr, now);
 }
 
-static void row_forget(struct list_history_item *row)
-{
-	record_release(&row->record);
-	free(row->position);
-	diff_release(&row->diff);
-	free(row->counts);
-	free(row->unknown);
-	free(row->change);
-}
-
-static void release_history(struct list_history *past)
-{
-	for (size_t i = 0; i < past->nr; i++)
-		row_forget(&past->items[i]);
-	free(past->items);
-	strlist_release(&past->damaged);
-	memset(past, 0, sizeof(*past));
-}
-
 /* --- in words --- */
 
 /* A single change. */
@@ -197,7 +171,7 @@ static char *describe_one(const struct change *change)
 }
 
 /* "3 changed, 1 deleted" */
-static char *describe(const struct compare_list *changes)
+static char *describe_changes(const struct compare_list *changes)
 {
 	static const struct {
 		enum change_kind kind;
@@ -225,7 +199,7 @@ static char *describe(const struct compare_list *changes)
 /* --- collecting --- */
 
 /* Lines that are not known, in a file that is not text, do not count. */
-static int count(struct list_history_item *row, struct strlist *damaged)
+static int count_lines(struct list_row *row, struct strlist *damaged)
 {
 	size_t nr = row->diff.changes.nr, texts = 0;
 	int err = 0;
@@ -241,7 +215,7 @@ static int count(struct list_history_item *row, struct strlist *damaged)
 			err = show_diff_count(file, &row->diff, &row->diff.changes.items[i]);
 		row->unknown[i] = err || file->binary;
 		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND) {
-			err = record_damaged(err, row->diff.session->store, row->record.id);
+			err = record_damaged(err, row->diff.session->store, row->record->id);
 			strlist_add(damaged, ckpt_error_last());
 			err = 0;
 		}
@@ -257,56 +231,44 @@ static int count(struct list_history_item *row, struct strlist *damaged)
 }
 
 /* Take the step over. */
-static int add(struct list_history *past, struct history_step *step, char *position)
+static int add_step(struct list *list, const struct history_step *step, char *position)
 {
-	struct list_history_item *row;
-	int err;
+	struct ckpt_record *record = xmalloc(sizeof(*record));
+	struct list_row *row;
 
-	ALLOC_GROW(past->items, past->nr + 1, past->alloc);
-	row = &past->items[past->nr];
-	*row = (struct list_history_item){ .diff = step->diff, .position = position };
-	/* Again, with marks. */
-	err = record_read(&row->record, step->diff.session->store, step->ref);
-	if (!err)
-		err = count(row, &past->damaged);
-	row->change = describe(&row->diff.changes);
-	if (err)
-		row_forget(row);
-	else
-		past->nr++;
-	return err;
+	*record = step->record;
+	ALLOC_GROW(list->rows, list->nr + 1, list->alloc);
+	row = &list->rows[list->nr++];
+	*row = (struct list_row){ .record = record, .diff = step->diff, .position = position };
+	row->change = describe_changes(&row->diff.changes);
+	return count_lines(row, &list->records.damaged);
 }
 
-static int read_history(struct list_history *out, struct session *session,
-			const struct pathspec *only, const struct ckpt_enough *enough, bool follow)
+int list_choose_past(struct list *list, struct session *session, const struct pathspec *only,
+		     const struct ckpt_enough *enough, bool follow)
 {
 	size_t left = enough ? enough->max : SIZE_MAX, back = 0;
 	struct history *history = NULL;
 	struct history_step step;
 	int err = history_open(&history, session, only, follow), more = 1;
 
-	memset(out, 0, sizeof(*out));
+	list->past_only = true;
 	while (!err && left && (more = history_next(&step, history)) > 0) {
-		char *position = report_position(&back, step.record);
-		bool wanted = step.diff.changes.nr &&
-			      (!enough || enough->counts(step.record, enough->payload));
+		char *position = report_position(&back, &step.record);
 
-		if (wanted) {
-			err = add(out, &step, position);
+		if (step.diff.changes.nr &&
+		    (!enough || enough->counts(&step.record, enough->payload))) {
+			err = add_step(list, &step, position);
 			left--;
 		} else {
 			free(position);
-			diff_release(&step.diff);
+			history_step_release(&step);
 		}
 	}
-	if (!err && more < 0)
-		err = more;
 	if (history)
-		strlist_extend(&out->damaged, history_damaged(history));
+		strlist_extend(&list->records.damaged, history_damaged(history));
 	history_close(history);
-	if (err)
-		release_history(out);
-	return err;
+	return err ? err : more < 0 ? more : 0;
 }
 
 /* --- showing --- */
@@ -316,7 +278,7 @@ static json_t *mode_json(unsigned mode)
 	return mode ? json_sprintf("%06o", mode) : json_null();
 }
 
-json_t *list_history_json(const struct list_history_item *row)
+json_t *list_changes_json(const struct list_row *row)
 {
 	json_t *array = show_diff_json(&row->diff);
 
@@ -359,34 +321,28 @@ void list_choose(struct list *list, const struct ckpt_enough *enough, bool remot
 					: report_position(&back, record);
 
 		if (!enough || enough->counts(record, enough->payload))
-			list->rows[list->nr++] = (struct list_row){ record, position };
+			list->rows[list->nr++] =
+				(struct list_row){ record, position, record->added, record->deleted };
 		else
 			free(position);
 	}
 }
 
-int list_choose_past(struct list *list, struct session *session, const struct pathspec *only,
-		     const struct ckpt_enough *enough, bool follow)
-{
-	int err = read_history(&list->past, session, only, enough, follow);
-
-	list->past_only = true;
-	list->nr = list->past.nr;
-	list->rows = xcalloc(list->nr + 1, sizeof(*list->rows));
-	for (size_t i = 0; i < list->nr; i++) {
-		const struct list_history_item *item = &list->past.items[i];
-
-		list->rows[i] = (struct list_row){ &item->record, item->position, item->change,
-						   item->added, item->deleted };
-	}
-	return err;
-}
-
 void list_release(struct list *list)
 {
-	for (size_t i = 0; i < list->nr && !list->past_only; i++)
-		free(list->rows[i].position);
+	for (size_t i = 0; i < list->nr; i++) {
+		struct list_row *row = &list->rows[i];
+
+		if (list->past_only) {
+			record_release((struct ckpt_record *)row->record);
+			free((struct ckpt_record *)row->record);
+			diff_release(&row->diff);
+		}
+		free(row->position);
+		free(row->change);
+		free(row->counts);
+		free(row->unknown);
+	}
 	free(list->rows);
-	release_history(&list->past);
 	lookup_records_release(&list->records);
 }

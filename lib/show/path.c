@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/path.h"
+#include "show/show.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "look/look.h"
 #include "record/record.h"
-#include "session/session.h"
-#include "show/report.h"
 #include "store/store.h"
 #include "tree/tree.h"
 
@@ -81,7 +78,7 @@ static size_t prefix_of(const struct session *session, const char *path)
 }
 
 /* The path or pattern after the magic, from the root. */
-static int resolve(struct strbuf *out, struct session *session, const char *rest, unsigned magic)
+static int resolve_path(struct strbuf *out, struct session *session, const char *rest, unsigned magic)
 {
 	size_t len = strlen(rest);
 	char *from_top = xstrfmt("%s/%s", session->worktree, rest);
@@ -94,7 +91,7 @@ static int resolve(struct strbuf *out, struct session *session, const char *rest
 }
 
 /* A name that exists comes first, so a typo in the magic is told only if there is no such file. */
-static int split(unsigned *magic_out, const char **rest_out, struct session *session,
+static int split_magic(unsigned *magic_out, const char **rest_out, struct session *session,
 		 const char *typed, const struct show_paths_where *where)
 {
 	bool literal = !pathspec_is_special(typed);
@@ -112,16 +109,16 @@ static int split(unsigned *magic_out, const char **rest_out, struct session *ses
 	return err;
 }
 
-static int add(struct pathspec *out, struct session *session, const char *typed,
+static int add_path(struct pathspec *out, struct session *session, const char *typed,
 	       const struct show_paths_where *where)
 {
 	struct strbuf path = STRBUF_INIT;
 	const char *rest;
 	unsigned magic;
-	int err = split(&magic, &rest, session, typed, where);
+	int err = split_magic(&magic, &rest, session, typed, where);
 
 	if (!err)
-		err = resolve(&path, session, rest, magic);
+		err = resolve_path(&path, session, rest, magic);
 	if (!err &&
 	    (magic & (PATHSPEC_ICASE | PATHSPEC_EXCLUDE) || pathspec_is_wild(rest, magic))) {
 		pathspec_add(out, typed, magic, path.buf,
@@ -140,12 +137,12 @@ int show_paths_parse(struct pathspec *out, struct session *session, const struct
 	int err = 0;
 
 	for (size_t i = first; i < args->nr && !err; i++)
-		err = add(out, session, args->items[i], where);
+		err = add_path(out, session, args->items[i], where);
 	strlist_sort_unique(&out->plain);
 	return err;
 }
 
-static bool exists(const struct session *session, const char *typed)
+static bool is_there(const struct session *session, const char *typed)
 {
 	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
 	struct stat st;
@@ -160,7 +157,7 @@ static bool exists(const struct session *session, const char *typed)
 
 bool show_paths_may_be(const struct session *session, const char *typed)
 {
-	return exists(session, typed) || (pathspec_is_special(typed) && !show_inside_is(typed));
+	return is_there(session, typed) || (pathspec_is_special(typed) && !show_inside_is(typed));
 }
 
 int show_paths_parse_ever(struct pathspec *out, struct session *session, const struct strlist *args,
@@ -191,7 +188,7 @@ struct search {
 	bool stored; /* only what the checkpoint has */
 };
 
-static void consider(struct search *search, const char *path, bool is_dir)
+static void consider_path(struct search *search, const char *path, bool is_dir)
 {
 	const struct pathspec *spec = search->spec;
 	struct strlist one = { .nr = 1 };
@@ -209,10 +206,10 @@ static void consider(struct search *search, const char *path, bool is_dir)
 		strlist_add(search->out, path);
 }
 
-static int visit(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+static int visit_entry(const char *path, size_t len, const struct wt_entry *entry, void *payload)
 {
 	(void)len;
-	consider(payload, path, entry->kind == WT_DIR);
+	consider_path(payload, path, entry->kind == WT_DIR);
 	return 0;
 }
 
@@ -225,7 +222,7 @@ static int search_checkpoint(struct search *search, struct session *session,
 	if (!err)
 		err = snapshot_expand_all(snapshot, snapshot->root);
 	if (!err)
-		err = wt_visit(snapshot->root, visit, search);
+		err = wt_visit(snapshot->root, visit_entry, search);
 	snapshot_free(snapshot);
 	return err;
 }
@@ -241,7 +238,7 @@ static int search_worktree(struct search *search, struct session *session,
 		return err;
 	for (size_t i = 0; i < diff.changes.nr; i++)
 		if (diff.changes.items[i].kind == CHANGE_ADDED)
-			consider(search, diff.changes.items[i].path, diff.changes.items[i].is_dir);
+			consider_path(search, diff.changes.items[i].path, diff.changes.items[i].is_dir);
 	diff_release(&diff);
 	return 0;
 }
@@ -265,8 +262,8 @@ static int check_found(const struct search *search, const struct ckpt_record *ta
 	return 0;
 }
 
-static int expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
-		  const struct pathspec *spec, bool stored)
+int show_paths_expand(struct strlist *out, struct session *session, const struct ckpt_record *target,
+		      const struct pathspec *spec, bool stored)
 {
 	struct search search = { .out = out, .spec = spec, .stored = stored };
 	int err;
@@ -284,18 +281,6 @@ static int expand(struct strlist *out, struct session *session, const struct ckp
 	strlist_sort_unique(out);
 	free(search.found);
 	return err;
-}
-
-int show_paths_expand(struct strlist *out, struct session *session,
-		      const struct ckpt_record *target, const struct pathspec *spec)
-{
-	return expand(out, session, target, spec, false);
-}
-
-int show_paths_expand_stored(struct strlist *out, struct session *session,
-			     const struct ckpt_record *target, const struct pathspec *spec)
-{
-	return expand(out, session, target, spec, true);
 }
 
 static const char *find_colon(const char *typed)
@@ -398,12 +383,6 @@ int show_inside_find(struct ckpt_record *out, struct strbuf *path, struct sessio
 	return err;
 }
 
-static int write_bytes(const void *data, size_t len, void *payload)
-{
-	(void)payload;
-	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
-}
-
 static int print_directory(struct snapshot *snapshot, struct wt_dir *dir)
 {
 	int err = snapshot_expand(snapshot, dir);
@@ -428,8 +407,7 @@ int show_inside_print(struct session *session, const struct ckpt_record *record,
 	if (!err && (!entry || entry->kind == WT_DIR))
 		err = print_directory(snapshot, entry ? entry->dir : snapshot->root);
 	else if (!err)
-		err = objects_stream(session->store, &entry->oid, write_bytes, NULL);
+		err = report_stream(session->store, &entry->oid);
 	snapshot_free(snapshot);
-	/* A write that failed is reported with the others. */
-	return ferror(stdout) ? 0 : err;
+	return err;
 }

@@ -37,16 +37,12 @@ int show_paths_find(bool *out, struct session *session, const char *path,
 
 /**
  * The paths, sorted, that a restore of `target` concerns if it is limited to `spec`: as they are
- * if there is no pattern, otherwise those of the files that match, in the checkpoint or now in the
- * worktree. CKPT_ENOTFOUND, with a message that names it, if something matches nothing. Never
+ * if there is no pattern, otherwise those of the files that match, in the checkpoint or, unless `stored`,
+ * now in the worktree. CKPT_ENOTFOUND, with a message that names it, if something matches nothing. Never
  * empty unless `spec` is.
  */
 int show_paths_expand(struct strlist *out, struct session *session,
-		      const struct ckpt_record *target, const struct pathspec *spec);
-
-/** The same of what is in the checkpoint; the worktree is not looked at. */
-int show_paths_expand_stored(struct strlist *out, struct session *session,
-			     const struct ckpt_record *target, const struct pathspec *spec);
+		      const struct ckpt_record *target, const struct pathspec *spec, bool stored);
 
 /**
  * "<checkpoint>:<path>", as git has "<rev>:<path>": the path is from the top of

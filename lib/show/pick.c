@@ -5,7 +5,6 @@
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "show/list.h"
 #include "show/path.h"
 #include "show/report.h"
 #include "ui/ui.h"

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/restore.h"
+#include "show/show.h"
 
 #include "base/base.h"
-#include "look/look.h"
-#include "restore/restore.h"
-#include "session/session.h"
-#include "show/diff.h"
-#include "show/report.h"
-#include "ui/ui.h"
+#include "show/hunk_internal.h"
 
 /*
  * A list of more paths is folded; without --dry-run only so many lines are shown.
@@ -129,7 +124,7 @@ void show_restore_print_plan(const struct restore_result *result, const struct c
 		print_rows(stdout, result, target->id, result->done);
 	if (!plan_shown)
 		show_restore_print_git(stdout, result);
-	if (!result->done && said && said->patch)
+	if (!result->done && said)
 		fwrite(said->patch->buf, 1, said->patch->len, stdout);
 	if (!result->done)
 		print_replays(stdout, &result->plan);
@@ -190,11 +185,9 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 
 	progress_clear();
 	if (said)
-		fprintf(stderr, "Taking back %s%s%s\n", term_color(TERM_YELLOW), said->what,
-			term_color(TERM_RESET));
+		fprintf(stderr, "Taking back %s\n", report_id(said->what));
 	else
-		fprintf(stderr, "%s%s%s, %s: %s\n", term_color(TERM_YELLOW), target->id,
-			term_color(TERM_RESET),
+		fprintf(stderr, "%s, %s: %s\n", report_id(target->id),
 			clock_format_age(age, target->created_at, clock_now()), reason);
 	if (preview->agreed)
 		fputs("Files changed while you were asked. New in the plan:\n", stderr);
@@ -205,47 +198,6 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 	show_restore_say_head(preview);
 	plan_shown = true;
 	free(reason);
-}
-
-int show_restore_confirm(const struct restore_result *preview, struct session *session,
-			 void *payload)
-{
-	const struct ckpt_record *target = payload;
-	struct show_restore_view view = { session, target, &preview->plan };
-	const struct prompt_look diff = { .letter = 'd',
-					  .help = said ? "show what will change, as a patch"
-						       : "show the diff from the checkpoint to the "
-							 "files as they are now",
-					  .show = show_restore_show_diff,
-					  .payload = &view };
-	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
-				 .no = "leave everything as it is" };
-	char *question;
-	bool agreed;
-
-	if (restore_has_nothing_to_do(preview))
-		return 0; /* nothing to agree to */
-	if (!prompt_possible())
-		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
-	if (opt_common.json)
-		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
-	show_preview(preview, target);
-	question = question_of(preview);
-	prompt.question = question;
-	/* Captures have none. */
-	if (preview->plan.rows_nr)
-		prompt.look = &diff;
-	agreed = prompt_ask(&prompt);
-	free(question);
-	/* Asked again, everything is shown again. */
-	if (said)
-		strbuf_reset(said->patch);
-	if (cancel_signal())
-		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
-	if (agreed)
-		return 0;
-	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
-	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
 }
 
 /* A row stands for everything below it, too, where a directory replaced a file or was replaced. */
@@ -267,7 +219,7 @@ static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
 	strlist_release(&paths);
 }
 
-static int print(void *payload)
+static int print_diff(void *payload)
 {
 	int err = show_diff_prepare(payload);
 
@@ -282,28 +234,75 @@ static int print_text(void *payload)
 	return 0;
 }
 
-void show_restore_show_diff(void *payload)
+/* What is about to be restored, and where. */
+struct view {
+	struct session *session;
+	const struct ckpt_record *target;
+	const struct plan *plan;
+};
+
+/* The patch of what a plan takes back, as "git checkpoint diff" does; a failure is reported only. */
+static void show_view(void *payload)
 {
-	const struct show_restore_view *view = payload;
-	const struct show_restore_words *words = show_restore_words();
+	const struct view *view = payload;
 	struct diff diff;
 	int err;
 
-	if (words) {
-		(void)pager_show(view->session->gitconfig, print_text, (void *)words->patch);
-		return;
+	if (said) {
+		strbuf_reset(said->patch);
+		err = hunk_patch(said->patch, view->session, said->choices);
+		if (!err)
+			err = pager_show(view->session->gitconfig, print_text, said->patch);
+	} else {
+		err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
+		progress_clear();
 	}
-	err = diff_worktree(&diff, view->session, view->target, NULL, progress_show);
-
-	progress_clear();
-	if (!err) {
+	if (!err && !said) {
 		limit_to_plan(&diff.changes, view->plan);
 		if (diff.changes.nr)
-			err = pager_show(view->session->gitconfig, print, &diff);
+			err = pager_show(view->session->gitconfig, print_diff, &diff);
 		else
 			fputs("Nothing differs any more.\n", stderr);
 		diff_release(&diff);
 	}
 	if (err && !cancel_signal())
 		report_message("error", ckpt_error_last());
+}
+
+int show_restore_confirm(const struct restore_result *preview, struct session *session,
+			 void *payload)
+{
+	const struct ckpt_record *target = payload;
+	struct view view = { session, target, &preview->plan };
+	const struct prompt_look diff = { .letter = 'd',
+					  .help = said ? "show what will change, as a patch"
+						       : "show the diff from the checkpoint to the "
+							 "files as they are now",
+					  .show = show_view,
+					  .payload = &view };
+	struct prompt prompt = { .yes = said ? "take it back" : "restore it",
+				 .no = "leave everything as it is" };
+	char *question;
+	bool agreed;
+
+	if (restore_has_nothing_to_do(preview))
+		return 0; /* nothing to agree to */
+	if (!prompt_possible())
+		return ckpt_error_set(CKPT_EREFUSED, "not a terminal; use --yes to confirm");
+	if (opt_common.json)
+		return ckpt_error_set(CKPT_EREFUSED, "--json does not ask; use --yes to confirm");
+	show_preview(preview, target);
+	question = question_of(preview);
+	prompt.question = question;
+	/* Captures have none. */
+	if (preview->plan.rows_nr)
+		prompt.look = &diff;
+	agreed = prompt_ask(&prompt);
+	free(question);
+	if (cancel_signal())
+		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
+	if (agreed)
+		return 0;
+	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
+	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/report.h"
+#include "show/show.h"
 
 #include "base/base.h"
+#include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
-#include "ui/ui.h"
 
 static int status_of(int err)
 {
@@ -41,14 +42,37 @@ void report_plain(FILE *to, const char *fmt, ...)
 	strbuf_release(&clean);
 }
 
-const char *report_path(const char *path)
+static struct strbuf *next_shown(void)
 {
-	static struct strbuf shown[8];
+	static struct strbuf shown[16];
 	static size_t next;
 	struct strbuf *out = &shown[next++ % ARRAY_SIZE(shown)];
 
 	strbuf_release(out);
+	return out;
+}
+
+const char *report_path(const char *path)
+{
+	struct strbuf *out = next_shown();
+
 	quote_path(out, path);
+	return out->buf;
+}
+
+const char *report_safe(const char *text)
+{
+	struct strbuf *out = next_shown();
+
+	report_clean(out, text);
+	return out->buf;
+}
+
+const char *report_id(const char *id)
+{
+	struct strbuf *out = next_shown();
+
+	strbuf_addf(out, "%s%s%s", term_color(TERM_YELLOW), id, term_color(TERM_RESET));
 	return out->buf;
 }
 
@@ -197,6 +221,19 @@ int report_json(json_t *answer, int status)
 	return report_done(status);
 }
 
+static int write_bytes(const void *data, size_t len, void *payload)
+{
+	(void)payload;
+	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
+}
+
+int report_stream(struct store *store, const struct oid *oid)
+{
+	int err = objects_stream(store, oid, write_bytes, NULL);
+
+	return ferror(stdout) ? 0 : err;
+}
+
 void report_text(const char *fmt, ...)
 {
 	va_list ap;
@@ -328,6 +365,13 @@ json_t *report_skips(const struct skip_list *skips)
 	return array;
 }
 
+json_t *report_index(const struct gitindex_counts *index)
+{
+	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
+			 (json_int_t)index->unmerged, "intent_to_add",
+			 (json_int_t)index->intent_to_add);
+}
+
 char *report_position(size_t *back, const struct ckpt_record *record)
 {
 	if (!record_is_meant(record))
@@ -386,4 +430,78 @@ char *report_marked_title(const struct ckpt_record *record, int64_t now)
 	strbuf_addstr(&text, title);
 	free(title);
 	return strbuf_detach(&text, NULL);
+}
+
+/* --- where the project was --- */
+
+static void add_count(struct strbuf *out, size_t nr, const char *what)
+{
+	if (nr)
+		strbuf_addf(out, "%s%zu %s", out->len ? ", " : "", nr, what);
+}
+
+void show_git_row(struct row *row, const struct ckpt_record *record)
+{
+	struct strbuf index = STRBUF_INIT;
+
+	if (record->head || record->branch)
+		row_show(row, "project", "%s%s at %.12s", record->branch ? "on " : "detached",
+			 record->branch ? record->branch : "",
+			 record->head ? record->head : "no commit");
+	add_count(&index, record->index.staged, "staged");
+	add_count(&index, record->index.unmerged, "unmerged");
+	add_count(&index, record->index.intent_to_add, "to be added");
+	if (index.len)
+		row_show(row, "index", "%s", index.buf);
+	if (record->progress_total)
+		row_show(row, "operation", "%s %u/%u", record->operation, record->progress,
+			 record->progress_total);
+	else if (record->operation)
+		row_show(row, "operation", "%s", record->operation);
+	strbuf_release(&index);
+}
+
+static json_t *refs_json(const struct gitstate *state)
+{
+	json_t *branches = json_array(), *stashes = json_array();
+
+	for (size_t i = 0; i < state->branches_nr; i++)
+		json_array_append_new(branches, json_pack("{s:o,s:s}", "name",
+							  json_text(repo_short_branch(
+								  state->branches[i].name)),
+							  "commit", state->branches[i].oid));
+	for (size_t i = 0; i < state->stashes_nr; i++)
+		json_array_append_new(stashes,
+				      json_pack("{s:s,s:s,s:o}", "name", state->stashes[i].name,
+						"commit", state->stashes[i].oid, "message",
+						json_text(state->stashes[i].note)));
+	return json_pack("{s:o,s:o}", "branches", branches, "stashes", stashes);
+}
+
+/* null: it is not known, or damaged. */
+static json_t *load_refs(struct session *session, const struct ckpt_record *record)
+{
+	struct gitrecord git;
+	json_t *refs;
+
+	if (!*record->git_hash || gitrecord_load(&git, session->store, record))
+		return json_null();
+	refs = refs_json(&git.state);
+	gitrecord_release(&git);
+	return refs;
+}
+
+json_t *show_git_json(struct session *session, const struct ckpt_record *record)
+{
+	const bool known = *record->git_hash;
+	json_t *index = json_null(), *progress = json_null();
+
+	if (known)
+		index = report_index(&record->index);
+	if (record->progress_total)
+		progress = json_sprintf("%u/%u", record->progress, record->progress_total);
+	return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "head", json_text(record->head), "branch",
+			 json_text(record->branch), "operation", json_text(record->operation),
+			 "progress", progress, "index", index, "refs", load_refs(session, record),
+			 "hash", json_text(known ? record->git_hash : NULL));
 }

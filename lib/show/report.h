@@ -44,8 +44,10 @@ void report_clean(struct strbuf *out, const char *text);
 /** A sentence without colours that may contain names, cleaned in the same way. */
 void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** A path as quote_path() has it, for a sentence; good until the eighth call after it. */
-const char *report_path(const char *path);
+/** For a sentence; good until the sixteenth call after it of one of these. */
+const char *report_path(const char *path); /**< as quote_path() has it */
+const char *report_safe(const char *text); /**< as report_clean() has it */
+const char *report_id(const char *id);	   /**< in the colour of ids */
 
 /**
  * "<kind>: <text>" on stderr, with nothing in it that a terminal would obey: names can be hostile;
@@ -79,6 +81,9 @@ int report_json(json_t *answer, int status);
 /** Flush stdout; returns `status`, or that of a failed write. */
 int report_done(int status);
 
+/** Print the bytes of an object. A write that failed is not told: report_done() does. */
+int report_stream(struct store *store, const struct oid *oid);
+
 /** Print text on stdout unless -q. */
 void report_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
@@ -99,6 +104,9 @@ json_t *report_captures(const struct ckpt_captures *captures);
  * contains a NUL or begins with a quote; null if it is too large for this.
  */
 json_t *report_state(const struct ckpt_state *state);
+
+/** {"staged","unmerged","intent_to_add"} */
+json_t *report_index(const struct gitindex_counts *index);
 
 /** [{"file","why"}] */
 json_t *report_skips(const struct skip_list *skips);

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "show/restore.h"
+#include "show/show.h"
 
-#include "agents/agents.h"
 #include "base/base.h"
+#include "agents/agents.h"
 #include "flow/flow.h"
 #include "record/record.h"
-#include "restore/restore.h"
-#include "session/session.h"
 #include "show/hunk_internal.h"
-#include "show/report.h"
-#include "ui/ui.h"
 
 enum { SHOWN = 20 };
 
@@ -31,7 +27,7 @@ int show_restore_status(const struct restore_result *result)
 									    : EXIT_DONE;
 }
 
-static json_t *reverted(const struct plan *plan)
+static json_t *reverted_json(const struct plan *plan)
 {
 	json_t *array = json_array();
 
@@ -46,7 +42,7 @@ static json_t *reverted(const struct plan *plan)
 	return array;
 }
 
-static json_t *conflicts(const struct restore_result *result)
+static json_t *conflicts_json(const struct restore_result *result)
 {
 	json_t *array = json_array();
 
@@ -74,12 +70,57 @@ json_t *show_restore_verification(const char *before, const char *after, const c
 	return row_object(&object);
 }
 
-static void extend(json_t *array, const struct strlist *texts)
+static void extend_texts(json_t *array, const struct strlist *texts)
 {
 	json_t *more = json_texts(texts);
 
 	json_array_extend(array, more);
 	json_decref(more);
+}
+
+/* The option that asks for this, with a blank after it, or "". */
+static const char *git_option(const struct restore_result *result)
+{
+	static const char *const options[] = {
+		[JOURNAL_FILES] = "", [JOURNAL_INDEX] = "--index ", [JOURNAL_GIT] = "--git "
+	};
+
+	return options[result->git.what];
+}
+
+static json_t *text_pair(const char *from, const char *to)
+{
+	struct row pair = ROW_INIT;
+
+	row_text(&pair, "from", from);
+	row_text(&pair, "to", to);
+	return row_object(&pair);
+}
+
+static json_t *git_json(const struct restore_result *result)
+{
+	const struct gitback_side *from = &result->git.from, *to = &result->git.to;
+	struct row git = ROW_INIT, index = ROW_INIT;
+
+	row_json(&git, "head", text_pair(from->head, to->head));
+	row_json(&git, "branch", text_pair(from->branch, to->branch));
+	row_json(&index, "from", report_index(&from->index));
+	row_json(&index, "to", report_index(&to->index));
+	row_json(&git, "index", row_object(&index));
+	row_json(&git, "operation", text_pair(from->operation, to->operation));
+	row_json(&git, "changes", json_texts(&result->git.says));
+	row_json(&git, "match",
+		 result->git.checked ? json_boolean(result->git.match) : json_null());
+	return row_object(&git);
+}
+
+/* Even with -q. */
+static void say_git_mismatch(const struct restore_result *result)
+{
+	if (result->git.left)
+		fputs("error: the repository was left as it is\n", stderr);
+	else if (result->git.checked && !result->git.match)
+		fputs("error: the repository is NOT as in the checkpoint: stop and look\n", stderr);
 }
 
 static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
@@ -88,12 +129,12 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	json_t *array = json_array(), *commands = json_array();
 
 	for (size_t i = 0; i < result->nested_nr; i++)
-		extend(commands, &result->nested[i].commands);
-	extend(commands, &result->head.commands);
+		extend_texts(commands, &result->nested[i].commands);
+	extend_texts(commands, &result->head.commands);
 	if (result->done) {
 		if (restore_captures_failed(result))
 			json_array_append_new(array,
-					      json_sprintf("git checkpoint restore %s", target_name(target)));
+					      json_sprintf("git checkpoint restore %s", lookup_target_name(target)));
 		json_array_extend(array, commands);
 		if (back)
 			json_array_append_new(array, json_string(back));
@@ -104,7 +145,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	} else {
 		json_array_append_new(array,
 				      json_sprintf("git checkpoint restore %s%s %s",
-						   show_restore_git_option(result),
+						   git_option(result),
 						   result->composed ? "-p" : "--yes", target->id));
 		json_array_extend(array, commands);
 	}
@@ -112,7 +153,7 @@ static json_t *next_actions(const struct restore_result *result, const struct ck
 	return array;
 }
 
-static double confidence(const struct restore_result *result)
+static double confidence_of(const struct restore_result *result)
 {
 	if (!result->done)
 		return 1.0;
@@ -123,7 +164,7 @@ static double confidence(const struct restore_result *result)
 	return result->match ? 1.0 : 0.0;
 }
 
-static json_t *captures(const struct restore_result *result)
+static json_t *captures_json(const struct restore_result *result)
 {
 	json_t *array = json_array();
 
@@ -143,20 +184,15 @@ static json_t *warnings_json(const struct restore_result *result)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < result->plan.rows_nr; i++) {
-		struct strbuf text = STRBUF_INIT;
-
-		if (result->plan.rows[i].effect != EFFECT_REMOVED)
-			continue;
-		strbuf_addstr(&text, "Orphaned file detected: ");
-		quote_path(&text, result->plan.rows[i].path);
-		strbuf_addstr(&text, " (removed)");
-		json_array_append_new(array, json_text(text.buf));
-		strbuf_release(&text);
+		if (result->plan.rows[i].effect == EFFECT_REMOVED)
+			json_array_append_new(array,
+					      json_sprintf("Orphaned file detected: %s (removed)",
+							   report_path(result->plan.rows[i].path)));
 	}
 	for (size_t i = 0; i < result->nested_nr; i++)
-		extend(array, &result->nested[i].says);
-	extend(array, &result->head.says);
-	extend(array, &result->warnings);
+		extend_texts(array, &result->nested[i].says);
+	extend_texts(array, &result->head.says);
+	extend_texts(array, &result->warnings);
 	return array;
 }
 
@@ -173,29 +209,29 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	char hex[OID_HEX + 1];
 
 	row_bool(&answer, "rolled_back", result->done);
-	row_text(&to, "checkpoint_id", target_name(target));
+	row_text(&to, "checkpoint_id", lookup_target_name(target));
 	row_text(&to, "checkpoint_type", target->type);
 	row_time(&to, "timestamp", target->created_at);
 	row_json(&answer, "restored_to", row_object(&to));
-	row_json(&answer, "changes_reverted", reverted(&result->plan));
+	row_json(&answer, "changes_reverted", reverted_json(&result->plan));
 	if (result->composed)
-		row_json(&answer, "conflicts", conflicts(result));
+		row_json(&answer, "conflicts", conflicts_json(result));
 	if (target->captures.nr)
-		row_json(&answer, "captures", captures(result));
+		row_json(&answer, "captures", captures_json(result));
 	row_json(&answer, "verification",
 		 show_restore_verification(result->pre_hash,
 					   result->verified ? result->post_hash : NULL,
 					   result->target_hash, result->match, &result->differing));
 	if (result->git.what != JOURNAL_FILES)
-		row_json(&answer, "git", show_restore_git_json(result));
+		row_json(&answer, "git", git_json(result));
 	row_text(&safety, "id", result->safety);
 	row_text(&safety, "commit", oid_hex(hex, &result->safety_commit));
 	row_json(&answer, "safety_checkpoint", result->done ? row_object(&safety) : json_null());
 	row_release(&safety);
 	row_json(&answer, "warnings", warnings_json(result));
 	row_json(&answer, "next_actions", next_actions(result, target, back));
-	row_json(&answer, "confidence", json_real(confidence(result)));
-	json_array_append_new(anchors, json_string(target_name(target)));
+	row_json(&answer, "confidence", json_real(confidence_of(result)));
+	json_array_append_new(anchors, json_string(lookup_target_name(target)));
 	json_array_append_new(anchors, json_string(result->target_hash));
 	if (result->done)
 		json_array_append_new(anchors, json_string(result->safety));
@@ -238,23 +274,23 @@ static void print_captures(const struct restore_result *result, const struct ckp
 static void print_counts(const struct restore_result *result, const struct ckpt_record *target,
 			 bool interrupted)
 {
-	const char *yellow = term_color(TERM_YELLOW), *reset = term_color(TERM_RESET);
 	const struct show_restore_words *words = show_restore_words();
+	const char *what = report_id(words ? words->what : lookup_target_name(target));
+	bool nothing = restore_has_nothing_to_do(result) && !interrupted;
 	bool wrong = result->verified && !result->match;
 	char conflicts[64] = "";
 	size_t counts[3];
 
-	if (restore_has_nothing_to_do(result) && !interrupted && !wrong && words) {
-		report_text("Nothing %sof %s%s%s to take back\n",
-			    result->conflicts_nr ? "else " : "", yellow, words->what, reset);
+	if (nothing && !wrong && words) {
+		report_text("Nothing %sof %s to take back\n", result->conflicts_nr ? "else " : "", what);
 		return;
 	}
-	if (restore_has_nothing_to_do(result) && result->conflicts_nr && !interrupted && !wrong) {
+	if (nothing && !wrong && result->conflicts_nr) {
 		report_text("Nothing was restored\n");
 		return;
 	}
-	if (restore_has_nothing_to_do(result) && !interrupted && !wrong) {
-		report_text("Already as in %s%s%s; nothing to do\n", yellow, target_name(target), reset);
+	if (nothing && !wrong) {
+		report_text("Already as in %s; nothing to do\n", what);
 		/* While a watcher runs, "@" is mostly the present state. */
 		if (target->automatic)
 			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
@@ -263,27 +299,20 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	show_restore_count(counts, &result->plan);
 	if (result->conflicts_nr)
 		snprintf(conflicts, sizeof(conflicts), ", %zu in conflict", result->conflicts_nr);
-	report_text("%s %s%s%s: %zu brought back, %zu changed, %zu removed%s%s\n",
+	report_text("%s %s: %zu brought back, %zu changed, %zu removed%s%s\n",
 		    words	       ? result->done ? "Took back" : "Would take back"
 		    : result->composed && interrupted ? "Finished taking back what changed since"
 		    : result->done     ? "Restored"
 				       : "Would restore",
-		    yellow, words ? words->what : target_name(target), reset,
-		    counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
+		    what, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
 		    conflicts, result->verified && result->match ? ", verified" : "");
 }
 
 void show_restore_say_conflicts(const struct restore_result *result)
 {
-	struct strbuf quoted = STRBUF_INIT;
-
-	for (size_t i = 0; i < result->conflicts_nr; i++) {
-		strbuf_reset(&quoted);
-		quote_path(&quoted, result->conflicts[i].path);
-		strbuf_addf(&quoted, " (%s)", result->conflicts[i].why);
-		report_message("conflict", quoted.buf);
-	}
-	strbuf_release(&quoted);
+	for (size_t i = 0; i < result->conflicts_nr; i++)
+		report_messagef("conflict", "%s (%s)", report_path(result->conflicts[i].path),
+				result->conflicts[i].why);
 }
 
 void show_restore_say_differing(const struct strlist *paths)
@@ -317,13 +346,13 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 		report_text("'%s' %s\n", result->own_check,
 			    result->own_check_status ? "failed" : "succeeded");
 	if (result->done && interrupted)
-		report_text("The state in which this began is in %s\n", result->safety);
+		report_text("Before this restore: %s\n", result->safety);
 	if (result->done && back)
 		report_text("'%s' goes back to %s\n", back,
 			    interrupted ? interrupted->id : result->safety);
 	show_restore_say_conflicts(result);
 	show_restore_say_mismatch(result, back);
-	show_restore_say_git_mismatch(result);
+	say_git_mismatch(result);
 	show_restore_say_head(result);
 	return show_restore_status(result);
 }
@@ -368,6 +397,7 @@ static char *name_way_back(const struct restore_opts *opts, const struct restore
 static int do_and_report(struct session *session, const struct restore_opts *opts,
 			 const struct show_restore_how *how)
 {
+	const struct show_restore_words *words = show_restore_words();
 	struct restore_result result;
 	char *back;
 	int err = restore_checkpoint(&result, session, opts);
@@ -378,11 +408,16 @@ static int do_and_report(struct session *session, const struct restore_opts *opt
 	flow_restored(session, &result);
 	restore_own_check(&result, session, how->verify_command);
 	/* A patch may be long. */
-	if (opts->dry_run && opts->composed.patch && !opt_common.json && !opt_common.quiet)
-		pager_start(session->gitconfig);
-	back = name_way_back(opts, &result);
-	err = show_restore_report(&result, opts->target, opts->step.interrupted, back);
-	free(back);
+	if (opts->dry_run && words && !opt_common.json && !opt_common.quiet) {
+		err = hunk_patch(words->patch, session, words->choices);
+		if (!err)
+			pager_start(session->gitconfig);
+	}
+	if (!err) {
+		back = name_way_back(opts, &result);
+		err = show_restore_report(&result, opts->target, opts->step.interrupted, back);
+		free(back);
+	}
 	restore_result_release(&result);
 	return err;
 }
@@ -393,13 +428,14 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts,
 {
 	struct hunk_choice hunking;
 	int err = hunk_choose(&hunking, session, opts, how->yes);
+	struct restore_opts chosen = *opts;
 
-	opts->composed.make = choose_compose;
-	opts->composed.payload = &hunking.chosen;
-	opts->composed.also = &hunking.choices.also;
-	opts->no_delete = false;
+	chosen.composed.make = choose_compose;
+	chosen.composed.payload = &hunking.chosen;
+	chosen.composed.also = &hunking.choices.also;
+	chosen.no_delete = false;
 	if (!err && !hunk_says_nothing(&hunking))
-		err = do_and_report(session, opts, how);
+		err = do_and_report(session, &chosen, how);
 	hunk_release(&hunking);
 	return err;
 }
@@ -432,54 +468,4 @@ void show_restore_print_git(FILE *out, const struct restore_result *result)
 	for (size_t i = 0; i < result->git.says.nr; i++)
 		if (restore_line_is_new(result, result->git.says.items[i]))
 			report_plain(out, "  %s\n", result->git.says.items[i]);
-}
-
-const char *show_restore_git_option(const struct restore_result *result)
-{
-	static const char *const options[] = {
-		[JOURNAL_FILES] = "", [JOURNAL_INDEX] = "--index ", [JOURNAL_GIT] = "--git "
-	};
-
-	return options[result->git.what];
-}
-
-static json_t *text_pair(const char *from, const char *to)
-{
-	struct row pair = ROW_INIT;
-
-	row_text(&pair, "from", from);
-	row_text(&pair, "to", to);
-	return row_object(&pair);
-}
-
-static json_t *counts(const struct gitindex_counts *index)
-{
-	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
-			 (json_int_t)index->unmerged, "intent_to_add",
-			 (json_int_t)index->intent_to_add);
-}
-
-json_t *show_restore_git_json(const struct restore_result *result)
-{
-	const struct gitback_side *from = &result->git.from, *to = &result->git.to;
-	struct row git = ROW_INIT, index = ROW_INIT;
-
-	row_json(&git, "head", text_pair(from->head, to->head));
-	row_json(&git, "branch", text_pair(from->branch, to->branch));
-	row_json(&index, "from", counts(&from->index));
-	row_json(&index, "to", counts(&to->index));
-	row_json(&git, "index", row_object(&index));
-	row_json(&git, "operation", text_pair(from->operation, to->operation));
-	row_json(&git, "changes", json_texts(&result->git.says));
-	row_json(&git, "match",
-		 result->git.checked ? json_boolean(result->git.match) : json_null());
-	return row_object(&git);
-}
-
-void show_restore_say_git_mismatch(const struct restore_result *result)
-{
-	if (result->git.left)
-		fputs("error: the repository was left as it is\n", stderr);
-	else if (result->git.checked && !result->git.match)
-		fputs("error: the repository is NOT as in the checkpoint: stop and look\n", stderr);
 }

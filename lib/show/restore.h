@@ -17,9 +17,10 @@ struct session;
  * stays the caller's. NULL: a plain restore, which is also how it begins.
  */
 struct show_restore_words {
-	const char *what;	     /**< is taken back: "<id>..<id>" */
-	const char *command;	     /**< to do it again */
-	struct strbuf *patch; /**< what it does, until it was shown; empty: not known */
+	const char *what;    /**< is taken back: "<id>..<id>" */
+	const char *command; /**< to do it again */
+	const struct choices *choices; /**< those of the restore: what it does */
+	struct strbuf *patch;	       /**< the same as text, made when it is shown */
 };
 
 void show_restore_set_words(const struct show_restore_words *words);
@@ -32,32 +33,11 @@ void show_restore_say_conflicts(const struct restore_result *result);
 int show_restore_confirm(const struct restore_result *preview, struct session *session,
 			 void *payload);
 
-/** What is about to be restored, and where. */
-struct show_restore_view {
-	struct session *session;
-	const struct ckpt_record *target;
-	const struct plan *plan;
-};
-
-/**
- * Show the patch of what a plan takes back, as "git checkpoint diff" does, on the terminal;
- * `payload` is a struct show_restore_view. A failure is reported and not more.
- */
-void show_restore_show_diff(void *payload);
-
 /** Say what is to be said about HEAD, and name the commands that lead back. */
 void show_restore_say_head(const struct restore_result *result);
 
 /** What changes in the repository, a line each; of a grown plan only what is new. */
 void show_restore_print_git(FILE *out, const struct restore_result *result);
-
-/** The option that asks for this, with a blank after it, or "". */
-const char *show_restore_git_option(const struct restore_result *result);
-
-json_t *show_restore_git_json(const struct restore_result *result);
-
-/** If the repository is not as in the checkpoint, say so on stderr, even with -q. */
-void show_restore_say_git_mismatch(const struct restore_result *result);
 
 /** From now on no list of paths is folded or cut. */
 void show_restore_show_all(void);

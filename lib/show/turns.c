@@ -7,7 +7,6 @@
 #include "session/session.h"
 #include "show/complete.h"
 #include "show/diff.h"
-#include "show/list.h"
 #include "show/report.h"
 #include "turns/turns.h"
 #include "ui/ui.h"
@@ -50,7 +49,7 @@ static const struct ckpt_record *with_id(const struct ckpt_records *records, con
 }
 
 /* Nothing is counted if either of the two is no longer kept. */
-static int count(struct shown_turn *out, struct session *session, const struct ckpt_records *records)
+static int count_files(struct shown_turn *out, struct session *session, const struct ckpt_records *records)
 {
 	const struct ckpt_record *begin = with_id(records, out->turn->begin),
 				 *end = with_id(records, out->turn->end);
@@ -79,7 +78,7 @@ static int count_all(struct shown *shown)
 	shown->items = xcalloc(shown->of->nr + 1, sizeof(*shown->items));
 	for (size_t i = 0; i < shown->of->nr && !err; i++) {
 		shown->items[i].turn = &shown->of->items[i];
-		err = count(&shown->items[i], shown->session, &shown->list.records);
+		err = count_files(&shown->items[i], shown->session, &shown->list.records);
 	}
 	return err;
 }

@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "base/base.h"
-#include "show/report.h"
 #include "watch/watch.h"
 
 enum { PATIENCE = 500 /* milliseconds */ };
@@ -62,22 +61,10 @@ static void add_last_save(struct strbuf *out, const json_t *tree)
 		strbuf_addstr(out, ", no save since it started");
 }
 
-/* With commas, as people write it. */
-static void add_count(struct strbuf *out, json_int_t nr)
-{
-	char digits[32];
-	int len = snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT, nr);
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			strbuf_addch(out, ',');
-		strbuf_addch(out, digits[i]);
-	}
-}
-
 void show_watcher_sum_up(struct strbuf *out, const json_t *tree)
 {
 	const char *state = text_of(tree, "state");
+	char count[UNITS_SIZE];
 	json_int_t dirs = json_integer_value(json_object_get(tree, "directories"));
 
 	if (!strcmp(state, "off")) {
@@ -91,9 +78,8 @@ void show_watcher_sum_up(struct strbuf *out, const json_t *tree)
 		return;
 	}
 	if (!strcmp(state, "watched")) {
-		strbuf_addstr(out, "on, ");
-		add_count(out, dirs);
-		strbuf_addf(out, " %s", dirs == 1 ? "directory" : "directories");
+		strbuf_addf(out, "on, %s %s", units_format_count(count, (uint64_t)dirs),
+			    dirs == 1 ? "directory" : "directories");
 	} else {
 		strbuf_addstr(out, !strcmp(state, "polled") ? "on, but without watches" : "starting");
 	}

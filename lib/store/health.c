@@ -6,27 +6,22 @@
 #include "store/shadow.h"
 #include "tree/tree.h"
 
-#define BROKEN ".broken-"
-#define SALVAGED ".salvaged-"
-
-enum { TRIES = 3 };
-
 struct patient {
-	struct strlist *repaired;
-	int dirfd;
-	const char *path, *worktree;
+	struct store *store;
+	struct strlist *wrong; /* a sentence about each thing */
+	bool repair;
 };
 
 enum presence { MISSING, FOUND, ODD /* neither file nor directory, or the wrong one */ };
 
-static int look(enum presence *out, const struct patient *p, const char *name, mode_t kind)
+static int look_at(enum presence *out, const struct store *store, const char *name, mode_t kind)
 {
 	struct stat st;
 
-	if (fstatat(p->dirfd, name, &st, kind == S_IFDIR ? 0 : AT_SYMLINK_NOFOLLOW) < 0) {
+	if (fstatat(store->dirfd, name, &st, kind == S_IFDIR ? 0 : AT_SYMLINK_NOFOLLOW) < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			return ckpt_error_errno("unable to look at '%s' in the store '%s'", name,
-						p->path);
+						store->path);
 		*out = MISSING;
 	} else {
 		*out = (st.st_mode & S_IFMT) == kind ? FOUND : ODD;
@@ -34,22 +29,19 @@ static int look(enum presence *out, const struct patient *p, const char *name, m
 	return 0;
 }
 
-/* A small file; `*found` is false, and the text empty, if it does not exist or is not a file. */
-static int read_small(struct strbuf *out, bool *found, const struct patient *p, const char *name)
+/* A small file; the text is empty if it does not exist or is not a file. */
+static int read_small(struct strbuf *out, enum presence *is, const struct store *store,
+		      const char *name)
 {
-	enum presence presence;
-	int err = look(&presence, p, name, S_IFREG);
+	int err = look_at(is, store, name, S_IFREG);
 
 	strbuf_reset(out);
-	*found = !err && presence == FOUND;
-	if (!*found)
+	if (!err && *is == FOUND)
+		err = fs_read_file(out, store->dirfd, name);
+	if (err != CKPT_ENOTFOUND)
 		return err;
-	err = fs_read_file(out, p->dirfd, name);
-	if (err == CKPT_ENOTFOUND) {
-		*found = false;
-		err = 0;
-	}
-	return err;
+	*is = MISSING;
+	return 0;
 }
 
 static bool has_nul(const struct strbuf *text)
@@ -57,429 +49,282 @@ static bool has_nul(const struct strbuf *text)
 	return strlen(text->buf) != text->len;
 }
 
-/* --- is it ours, and of this worktree? --- */
+/* --- is it of this format, and of this worktree? --- */
 
-/* Only these tell whose it is once its own files cannot. */
-static bool is_ours(const struct patient *p)
-{
-	const char *slash = strrchr(p->path, '/');
-	char key[STORE_KEY_SIZE];
-	enum presence objects, refs, config;
-
-	store_key(key, p->worktree);
-	if (strcmp(slash ? slash + 1 : p->path, key) || look(&objects, p, "objects", S_IFDIR) ||
-	    look(&refs, p, "refs", S_IFDIR) || look(&config, p, "config", S_IFREG))
-		return false;
-	/* Any two: each of them may be the one that was lost. */
-	return (objects == FOUND) + (refs == FOUND) + (config == FOUND) >= 2;
-}
-
-static int not_ours(const struct patient *p)
-{
-	return ckpt_error_set(CKPT_ECORRUPT,
-			      "'%s' is not a git-checkpoint store, or too damaged to be used",
-			      p->path);
-}
-
-static int check_version(bool *damaged, const struct patient *p)
+/* What another version wrote cannot be judged. */
+static int check_version(const struct store *store)
 {
 	struct strbuf text = STRBUF_INIT;
-	bool found;
-	int err = read_small(&text, &found, p, LAYOUT_VERSION_FILE);
+	enum presence is;
+	int err = read_small(&text, &is, store, LAYOUT_VERSION_FILE);
+	bool sound = !has_nul(&text);
 
-	*damaged = !found || has_nul(&text);
 	strbuf_trim(&text);
-	if (!err && !*damaged && strcmp(text.buf, LAYOUT_VERSION)) {
-		*damaged = !text.len || text.buf[strspn(text.buf, "0123456789")];
-		if (!*damaged)
-			err = ckpt_error_set(CKPT_ERROR,
-					     "the store '%s' has format '%s', this program knows "
-					     "format " LAYOUT_VERSION "; use a newer git-checkpoint",
-					     p->path, text.buf);
-	}
+	if (!err && sound && text.len && !text.buf[strspn(text.buf, "0123456789")] &&
+	    strcmp(text.buf, LAYOUT_VERSION) != 0)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "the store '%s' has format '%s', this program knows "
+				     "format " LAYOUT_VERSION "; use a newer git-checkpoint",
+				     store->path, text.buf);
 	strbuf_release(&text);
 	return err;
 }
 
-/* The line of the configuration that names the worktree. */
-static bool config_names_worktree(const struct strbuf *config, const char *worktree)
+/* Torn, the path looks like that of a parent directory; the configuration is a second witness. */
+static int is_torn(bool *out, const struct store *store, const struct strbuf *path)
 {
-	struct strbuf wanted = STRBUF_INIT;
-	const char *line, *end;
-	bool names;
+	struct strbuf config = STRBUF_INIT, line = STRBUF_INIT;
+	enum presence is;
+	int err = 0;
 
-	layout_config(&wanted, worktree);
-	line = strstr(wanted.buf, "\tworktree = ");
-	end = strstr(line, "\"\n") + 2;
-	strbuf_setlen(&wanted, (size_t)(end - wanted.buf));
-	names = strstr(config->buf, line) != NULL;
-	strbuf_release(&wanted);
-	return names;
+	*out = false;
+	if (!strncmp(path->buf, store->worktree, path->len)) {
+		err = read_small(&config, &is, store, "config");
+		strbuf_addstr(&line, "\tworktree = ");
+		quote_config(&line, store->worktree);
+		*out = strstr(config.buf, line.buf) != NULL;
+	}
+	strbuf_release(&config);
+	strbuf_release(&line);
+	return err;
 }
 
-static int restore_hash_worktree(bool *damaged, const struct patient *p)
+static int check_worktree(const struct store *store)
 {
-	struct strbuf text = STRBUF_INIT, config = STRBUF_INIT;
-	bool found;
-	int err = read_small(&text, &found, p, LAYOUT_WORKTREE);
+	struct strbuf path = STRBUF_INIT;
+	enum presence is;
+	bool torn = true;
+	int err = read_small(&path, &is, store, LAYOUT_WORKTREE);
 
-	*damaged = !found || has_nul(&text) || text.buf[0] != '/';
-	if (err || *damaged || !strcmp(text.buf, p->worktree))
-		goto out;
-	/* Torn, it looks like the path of a parent directory; there is a second witness. */
-	if (!strncmp(text.buf, p->worktree, text.len)) {
-		err = read_small(&config, &found, p, "config");
-		*damaged = !err && config_names_worktree(&config, p->worktree);
-	}
-	if (!err && !*damaged)
+	if (!err && path.buf[0] == '/' && !has_nul(&path) && strcmp(path.buf, store->worktree) != 0)
+		err = is_torn(&torn, store, &path);
+	if (!err && !torn)
 		err = ckpt_error_set(
 			CKPT_ERROR,
 			"the store '%s' belongs to '%s', not to '%s'; if that was moved "
 			"here, 'git checkpoint relink %s' adopts it",
-			p->path, text.buf, p->worktree, strrchr(p->path, '/') + 1);
-out:
-	strbuf_release(&text);
-	strbuf_release(&config);
+			store->path, path.buf, store->worktree, strrchr(store->path, '/') + 1);
+	strbuf_release(&path);
 	return err;
 }
 
-/* What rewriting cannot fix: something else in place of our files and directories. */
-static int check_kinds(const struct patient *p)
-{
-	static const char *const files[] = { "HEAD", "config", LAYOUT_VERSION_FILE, LAYOUT_WORKTREE,
-					     LAYOUT_LOCK };
-	enum presence presence;
-	const char *bad = NULL;
-	bool directory;
-	int err = 0;
+/* --- what differs from the layout --- */
 
-	for (const char *const *dir = layout_dirs; *dir && !err && !bad; dir++) {
-		err = look(&presence, p, *dir, S_IFDIR);
-		if (!err && presence == ODD)
-			bad = *dir;
+struct own_file {
+	const char *name, *text;
+	bool (*is_sound)(const struct strbuf *is, const char *text);
+	bool optional;
+};
+
+/* Each line that we wrote; others may have been added. */
+static bool has_lines(const struct strbuf *is, const char *text)
+{
+	bool all = !has_nul(is);
+
+	for (const char *line = text; *line && all;) {
+		const char *end = strchrnul(line, '\n');
+		char *copy = xmemdupz(line, (size_t)(end - line) + (*end != '\0'));
+
+		all = strstr(is->buf, copy) != NULL;
+		free(copy);
+		line = end + (*end != '\0');
 	}
-	directory = bad != NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(files) && !err && !bad; i++) {
-		err = look(&presence, p, files[i], S_IFREG);
-		if (!err && presence == ODD)
-			bad = files[i];
-	}
-	if (bad)
-		err = ckpt_error_set(CKPT_ECORRUPT,
-				     "the store '%s' is damaged: '%s' in it is not a %s", p->path,
-				     bad, directory ? "directory" : "file");
-	return err;
+	return all;
 }
 
-/* --- repairing --- */
-
-static void make_dirs(struct patient *p)
+static bool is_same(const struct strbuf *is, const char *text)
 {
-	static const char *const holders[] = { "objects", "refs", "." };
-
-	for (const char *const *dir = layout_dirs; *dir; dir++) {
-		if (!fs_mkdir(p->dirfd, *dir, 0700)) {
-			strlist_addf(
-				p->repaired,
-				"the directory '%s' of the store was missing; it was recreated",
-				*dir);
-		}
-	}
-	for (size_t i = 0; p->repaired->nr && i < ARRAY_SIZE(holders); i++)
-		(void)fs_sync_dir(p->dirfd, holders[i]);
+	return is->len == strlen(text) && !memcmp(is->buf, text, is->len);
 }
 
-static void rewrite(struct patient *p, const char *name, bool missing, const char *text)
+/* "ref: refs/..." or the name of a commit: somebody may have checked out something else. */
+static bool is_head(const struct strbuf *is, const char *text)
 {
-	const char *how = missing ? "was missing" : "was damaged";
-	int err = -1;
+	struct oid oid;
 
-	/* Whoever takes the lock removes temporaries, ours too: then try again. */
-	for (int i = 0; i < TRIES && err; i++)
-		err = fs_write_file(p->dirfd, name, text, strlen(text), 0600, FS_DURABLE);
-	if (err)
-		strlist_addf(p->repaired, "'%s' of the store %s and cannot be rewritten: %s", name,
-			     how, ckpt_error_last());
-	else
-		strlist_addf(p->repaired, "'%s' of the store %s; it was rewritten", name, how);
-}
-
-/* "ref: refs/..." or the name of a commit, and a newline. */
-static bool head_sound(const struct strbuf *text)
-{
-	static const char ref[] = "ref: refs/";
-	size_t len = text->len;
-
-	if (!len || has_nul(text) || text->buf[len - 1] != '\n')
+	(void)text;
+	if (strcspn(is->buf, "\n\r\t\177") + 1 != is->len)
 		return false;
-	if (!strncmp(text->buf, ref, strlen(ref)))
-		return len > strlen(ref) + 1 && strcspn(text->buf, "\n\r\t\177") == len - 1;
-	return strspn(text->buf, "0123456789abcdef") == len - 1 && len == OID_HEX + 1;
-}
-
-/*
- * The user may add to it and change values; but each key that we wrote exists,
- * and the worktree is this one.
- */
-static bool config_sound(const struct strbuf *text, const char *worktree)
-{
-	struct strbuf wanted = STRBUF_INIT;
-	char *line, *rest = NULL;
-	bool sound = text->len && !has_nul(text) && text->buf[text->len - 1] == '\n' &&
-		     config_names_worktree(text, worktree);
-
-	layout_config(&wanted, "/");
-	for (line = strtok_r(wanted.buf, "\n", &rest); line && sound;
-	     line = strtok_r(NULL, "\n", &rest)) {
-		line += strspn(line, "\t");
-		line[strcspn(line, " ")] = '\0';
-		sound = strcasestr(text->buf, line) != NULL;
-	}
-	strbuf_release(&wanted);
-	return sound;
+	return !strncmp(is->buf, "ref: refs/", 10) ? is->len > 11 :
+						     is->len == OID_HEX + 1 && oid_parse(&oid, is->buf);
 }
 
 /*
  * If the user deleted or edited it, that is intended; if it is torn, its last line is not a
  * pattern.
  */
-static bool exclude_sound(const struct strbuf *text)
+static bool is_exclude(const struct strbuf *is, const char *text)
 {
-	size_t all = strlen(rules_default_patterns);
-
-	if (has_nul(text))
-		return false;
-	return !text->len || text->buf[text->len - 1] == '\n' || text->len >= all ||
-	       memcmp(text->buf, rules_default_patterns, text->len) != 0;
+	return !has_nul(is) && (!is->len || is->buf[is->len - 1] == '\n' ||
+				is->len >= strlen(text) || memcmp(is->buf, text, is->len) != 0);
 }
 
-static void repair_git_files(struct patient *p)
+static void add_note(const struct patient *p, const char *name, const char *what)
 {
-	struct strbuf text = STRBUF_INIT, config = STRBUF_INIT;
-	bool found;
-
-	if (!read_small(&text, &found, p, "HEAD") && !head_sound(&text))
-		rewrite(p, "HEAD", !found, layout_head);
-	if (!read_small(&text, &found, p, "config") && !config_sound(&text, p->worktree)) {
-		layout_config(&config, p->worktree);
-		rewrite(p, "config", !found, config.buf);
-	}
-	if (!read_small(&text, &found, p, "info/attributes") &&
-	    (has_nul(&text) || !strstr(text.buf, layout_attributes)))
-		rewrite(p, "info/attributes", !found, layout_attributes);
-	if (!read_small(&text, &found, p, "info/exclude") && found && !exclude_sound(&text))
-		rewrite(p, "info/exclude", false, rules_default_patterns);
-	strbuf_release(&text);
-	strbuf_release(&config);
+	strlist_addf(p->wrong, "'%s' of the store %s", name, what);
 }
 
-/* Lost settings cannot be recovered, but must not stop all commands from working. */
-static void repair_settings(struct patient *p)
+/* Whatever it is, it is kept. */
+static void move_away(const struct patient *p, const char *name)
 {
-	static const char name[] = LAYOUT_SETTINGS, aside[] = LAYOUT_SETTINGS ".damaged";
-	struct strbuf text = STRBUF_INIT;
-	bool found;
+	char *aside = xstrfmt("%s.damaged", name);
 
-	if (!read_small(&text, &found, p, name) && found && has_nul(&text) &&
-	    !renameat(p->dirfd, name, p->dirfd, aside))
-		strlist_addf(
-			p->repaired,
-			"'%s', the settings of the store, was damaged and is now '%s'; set them "
-			"again",
-			name, aside);
-	strbuf_release(&text);
+	if (p->repair && !renameat(p->store->dirfd, name, p->store->dirfd, aside))
+		(void)fs_sync_holder(p->store->dirfd, name);
+	free(aside);
 }
 
-/*
- * A directory in place of a file: neither reading nor writing would ever get
- * past it. It is kept, like everything that cannot be explained.
- */
-static void move_directories(struct patient *p)
+static int mend_dir(const struct patient *p, const char *name)
 {
-	static const char *const files[] = {
-		LAYOUT_AGENT_TROUBLE,
-		LAYOUT_LOST,	 LAYOUT_JOURNAL, LAYOUT_GC_LOCK,    LAYOUT_SETTINGS,
-		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_BRIEFS,
-		LAYOUT_GITSTATE, "packed-refs",	 "info/attributes", "checkpoint-manifest.md",
-		LAYOUT_TURNS,
-	};
-	struct stat st;
+	enum presence is;
+	int err = look_at(&is, p->store, name, S_IFDIR);
 
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		char *aside;
-
-		if (fstatat(p->dirfd, files[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISDIR(st.st_mode))
-			continue;
-		aside = xstrfmt("%s.damaged", files[i]);
-		if (!renameat(p->dirfd, files[i], p->dirfd, aside))
-			strlist_addf(p->repaired,
-				     "'%s' of the store was a directory; it is now '%s'", files[i],
-				     aside);
-		free(aside);
-	}
-}
-
-int health_repair(struct strlist *repaired, int dirfd, const char *path, const char *worktree)
-{
-	struct patient p = { repaired, dirfd, path, worktree };
-	bool version = false, names = false, ours = is_ours(&p);
-	/* First of all: we cannot judge what another version wrote. */
-	int err = check_version(&version, &p);
-
-	if (!err)
-		err = restore_hash_worktree(&names, &p);
-	if (!err)
-		err = check_kinds(&p);
-	if (!err && (version || names) && !ours)
-		err = not_ours(&p);
-	if (err)
+	if (err || is == FOUND)
 		return err;
-	make_dirs(&p);
-	move_directories(&p);
-	repair_git_files(&p);
-	repair_settings(&p);
-	if (version)
-		rewrite(&p, LAYOUT_VERSION_FILE, false, LAYOUT_VERSION "\n");
-	if (names)
-		rewrite(&p, LAYOUT_WORKTREE, false, worktree);
+	add_note(p, name, is == ODD ? "is not a directory" : "is missing");
+	if (is == ODD)
+		move_away(p, name);
+	if (p->repair)
+		(void)fs_ensure_dir(p->store->dirfd, name, 0700);
 	return 0;
 }
 
-/* --- setting aside --- */
-
-/* Paths of what is called <path><word><time>, oldest first. */
-static int list_asides(struct strlist *out, const char *home, const char *path, const char *word)
+static int mend_file(const struct patient *p, const struct own_file *file)
 {
-	char *prefix = xstrfmt("%s%s", strrchr(path, '/') + 1, word);
-	struct strlist names = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+	enum presence is;
+	int err = read_small(&text, &is, p->store, file->name);
+	bool sound = is == MISSING ? file->optional :
+				     is == FOUND && file->is_sound(&text, file->text);
+
+	strbuf_release(&text);
+	if (err || sound)
+		return err;
+	add_note(p, file->name,
+		 is == ODD ? "is not a file" : is == MISSING ? "is missing" : "is damaged");
+	if (is == ODD)
+		move_away(p, file->name);
+	if (p->repair)
+		(void)fs_write_file(p->store->dirfd, file->name, file->text, strlen(file->text),
+				    0600, FS_DURABLE);
+	return 0;
+}
+
+static int mend_files(const struct patient *p)
+{
+	struct strbuf config = STRBUF_INIT;
 	int err = 0;
 
-	if (fs_names(&names, AT_FDCWD, home, 0, NULL) < 0 && errno != ENOENT)
-		err = ckpt_error_errno("unable to read '%s'", home);
-	for (size_t i = 0; i < names.nr; i++)
-		if (!strncmp(names.items[i], prefix, strlen(prefix)))
-			strlist_addf(out, "%s/%s", home, names.items[i]);
-	strlist_release(&names);
-	strlist_sort_unique(out);
-	free(prefix);
+	layout_config(&config, p->store->worktree);
+	{
+		const struct own_file files[] = {
+			{ "HEAD", layout_head, is_head, false },
+			{ "config", config.buf, has_lines, false },
+			{ "info/attributes", layout_attributes, has_lines, false },
+			{ "info/exclude", rules_default_patterns, is_exclude, true },
+			{ LAYOUT_VERSION_FILE, LAYOUT_VERSION "\n", is_same, false },
+			{ LAYOUT_WORKTREE, p->store->worktree, is_same, false },
+		};
+
+		for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
+			err = mend_file(p, &files[i]);
+	}
+	strbuf_release(&config);
 	return err;
 }
 
-int health_asides(struct strlist *out, const char *home, const char *path)
+/* Files of others: neither reading nor writing would ever get past a directory. */
+static void move_directories(const struct patient *p)
 {
-	return list_asides(out, home, path, BROKEN);
-}
-
-/* Those go first whose readable contents are all elsewhere. */
-static void keep_newest(const char *home, const char *path)
-{
-	struct strlist all = STRLIST_INIT, broken = STRLIST_INIT;
-
-	if (!list_asides(&all, home, path, SALVAGED) && !list_asides(&broken, home, path, BROKEN)) {
-		strlist_extend(&all, &broken);
-		for (size_t i = 0; i + HEALTH_ASIDES_MAX < all.nr; i++)
-			(void)fs_remove_tree(AT_FDCWD, all.items[i]);
-	}
-	strlist_release(&all);
-	strlist_release(&broken);
-}
-
-/* With the home locked: whether it still exists, and is still unusable. */
-static int still_broken(bool *out, const char *path, const char *worktree)
-{
-	struct strlist repaired = STRLIST_INIT;
+	static const char *const files[] = {
+		LAYOUT_LOST,	 LAYOUT_JOURNAL, LAYOUT_GC_LOCK,
+		LAYOUT_LOG,	 LAYOUT_UNDO,	 LAYOUT_STAGES,	    LAYOUT_CACHE,
+		LAYOUT_GITSTATE, "packed-refs",	 "checkpoint-manifest.md",
+		LAYOUT_TURNS,	 LAYOUT_STATE,	 LAYOUT_LOCK,
+	};
 	struct stat st;
-	int fd, err;
 
-	*out = false;
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : ckpt_error_errno("unable to look at '%s'", path);
-	if (S_ISREG(st.st_mode)) {
-		*out = true;
-		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (!fstatat(p->store->dirfd, files[i], &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISDIR(st.st_mode)) {
+			add_note(p, files[i], "is a directory");
+			move_away(p, files[i]);
+		}
+}
+
+/* Lost settings cannot be recovered, but must not stop all commands from working. */
+static int mend_settings(const struct patient *p)
+{
+	struct strbuf text = STRBUF_INIT;
+	enum presence is;
+	int err = read_small(&text, &is, p->store, LAYOUT_SETTINGS);
+
+	p->store->no_settings = !err && (is == ODD || has_nul(&text));
+	if (p->store->no_settings) {
+		add_note(p, LAYOUT_SETTINGS, "is damaged, so its settings do not count; set them again");
+		move_away(p, LAYOUT_SETTINGS);
 	}
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return ckpt_error_errno("unable to open '%s'", path);
-	err = health_repair(&repaired, fd, path, worktree);
-	*out = err == CKPT_ECORRUPT;
-	close(fd);
-	strlist_release(&repaired);
-	return *out ? 0 : err;
+	strbuf_release(&text);
+	return err;
 }
 
-/* What follows `word` in the last of a sorted list that is later than `newest`. */
-static const char *later(const char *newest, const struct strlist *list, const char *word)
+static int mend_mode(const struct patient *p)
 {
-	const char *time;
+	struct stat st;
 
-	if (!list->nr)
-		return newest;
-	time = strstr(strrchr(list->items[list->nr - 1], '/'), word) + strlen(word);
-	return strcmp(time, newest) > 0 ? time : newest;
+	if (fstat(p->store->dirfd, &st) < 0)
+		return ckpt_error_errno("unable to look at '%s'", p->store->path);
+	if (!(st.st_mode & 077))
+		return 0;
+	strlist_add(p->wrong, "the store is open to other users");
+	if (p->repair)
+		(void)fchmod(p->store->dirfd, 0700);
+	return 0;
 }
 
-/*
- * A name that is not taken and comes after all others, even if there are
- * several in a second or the clock went backwards: the first ones are removed.
- */
-int health_aside_name(char **out, const char *home, const char *path)
+static int mend_all(const struct patient *p)
 {
-	struct strlist broken = STRLIST_INIT, salvaged = STRLIST_INIT;
-	char now[CLOCK_ISO_SIZE];
-	const char *newest;
-	int err = list_asides(&broken, home, path, BROKEN), second, number = 1;
+	int err = mend_mode(p);
+
+	for (const char *const *dir = layout_dirs; *dir && !err; dir++)
+		err = mend_dir(p, *dir);
+	move_directories(p);
+	if (!err)
+		err = mend_files(p);
+	return err ? err : mend_settings(p);
+}
+
+int health_check(struct strlist *out, struct store *store)
+{
+	const struct patient p = { store, out, false };
+	int err = check_version(store);
 
 	if (!err)
-		err = list_asides(&salvaged, home, path, SALVAGED);
-	clock_format_id(now, clock_now());
-	newest = later(later("", &broken, BROKEN), &salvaged, SALVAGED);
-	second = (int)strlen(now);
-	if (strncmp(now, newest, (size_t)second) > 0) {
-		*out = xstrfmt("%s" BROKEN "%s", path, now);
-	} else {
-		if (strlen(newest) > (size_t)second)
-			number = atoi(newest + second + 1);
-		*out = xstrfmt("%s" BROKEN "%.*s_%06d", path, second, newest, number + 1);
-	}
-	strlist_release(&broken);
-	strlist_release(&salvaged);
-	return err;
+		err = check_worktree(store);
+	return err ? err : mend_all(&p);
 }
 
-int health_set_aside(char **aside_out, const char *home, const char *path, const char *worktree)
+void health_repair(struct store *store)
 {
-	int lockfd = layout_lock_home(home, true), err;
-	bool broken = false;
+	struct strlist wrong = STRLIST_INIT;
+	const struct patient p = { store, &wrong, true };
 
-	*aside_out = NULL;
-	if (lockfd < 0)
-		return ckpt_error_errno("unable to lock '%s'", home);
-	err = still_broken(&broken, path, worktree);
-	if (!err && broken) {
-		char *name = NULL;
-
-		err = health_aside_name(&name, home, path);
-		if (!err)
-			err = fs_rename(AT_FDCWD, path, name, home, FS_DURABLE);
-		if (err)
-			free(name);
-		else
-			*aside_out = name;
-	}
-	if (!err && broken)
-		keep_newest(home, path);
-	close(lockfd);
-	return err;
+	(void)mend_all(&p);
+	strlist_release(&wrong);
 }
 
-int health_salvaged(const char *home, const char *aside)
+void health_repair_lock(struct store *store)
 {
-	const char *at = strstr(strrchr(aside, '/'), BROKEN);
-	char *name = xstrfmt("%.*s" SALVAGED "%s", (int)(at - aside), aside, at + strlen(BROKEN));
-	int err = fs_rename(AT_FDCWD, aside, name, home, FS_DURABLE);
+	struct strlist wrong = STRLIST_INIT;
+	const struct patient p = { store, &wrong, true };
+	char *home = xmemdupz(store->path, (size_t)(strrchr(store->path, '/') - store->path));
+	int fd = layout_lock_home(home, true);
 
-	free(name);
-	return err;
+	if (fd >= 0) {
+		(void)mend_dir(&p, "checkpoint");
+		move_directories(&p);
+	}
+	fs_close(fd);
+	free(home);
+	strlist_release(&wrong);
 }

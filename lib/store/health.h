@@ -4,44 +4,58 @@
 
 #include "base/base.h"
 
+struct store;
+
 /**
- * The health of a store's own files, checked on every open: directories, HEAD,
- * config, info/, checkpoint/version, checkpoint/worktree. Cheap: a few small
- * files are read, but no object.
+ * The health of a store's own files: directories, HEAD, config, info/,
+ * checkpoint/version, checkpoint/worktree. Cheap: a few small files are read,
+ * but no object.
  *
- * Files are replaced as a whole by what they always hold, so any number of
- * processes may repair the same store at the same time.
+ * There is one rule: what differs from the layout is written again. What
+ * stands in the place of a file or directory is kept, as <name>.damaged.
  */
-
-enum { HEALTH_ASIDES_MAX = 5 };
 
 /**
- * Repair what can be repaired, with a sentence about each in `repaired`.
- * CKPT_ECORRUPT if this is not a usable store; CKPT_ERROR if it has another
- * format, belongs to another worktree, or cannot be read. It is not an error
- * if something cannot be written (a read-only file system), as long as the
- * store can be read.
+ * Look, and change nothing: a sentence about each thing that is wrong is added
+ * to `out`. CKPT_ERROR if the store has another format, belongs to another
+ * worktree, or cannot be read.
  */
-int health_repair(struct strlist *repaired, int dirfd, const char *path, const char *worktree);
+int health_check(struct strlist *out, struct store *store);
+
+/** Repair all of it; the store must be locked. What cannot be written stays as it is. */
+void health_repair(struct store *store);
+
+/** For store_lock(), if there is no lock to be opened: make it again, alone in this home. */
+void health_repair_lock(struct store *store);
+
+/* --- packs; in rescue.c --- */
 
 /**
- * Rename an unusable store to <path>.broken-<time>. `aside_out` is set to the
- * new path, which the caller frees, or to NULL if the store is usable after
- * all, because another process was faster. Of the stores set aside, the newest
- * HEALTH_ASIDES_MAX are kept.
+ * Check every pack and index of the store: whether both exist, match each
+ * other and have the checksums that they end with. All bytes are read.
+ *
+ * With `fix`, what can be read of a pack that is damaged, or has no index, is
+ * written to a new one, each object under the name that its contents give;
+ * then the old one goes: it is removed if nothing of it is lost, otherwise
+ * moved to checkpoint/damaged/. If this is killed at any moment, nothing is
+ * lost. The store must then be locked.
  */
-int health_set_aside(char **aside_out, const char *home, const char *path, const char *worktree);
+int rescue_packs(struct problems *out, struct store *store, bool fix);
+
+/* --- litter; in litter.c --- */
 
 /**
- * A name for a store to be set aside: not taken, and after all others. The home must
- * be locked until the store has it.
+ * What a killed git leaves in a store, whether ours while packing or the
+ * user's: half-written packs and objects, locks. (Our own temporaries are
+ * removed by whoever takes the lock, see fs_sweep_temps().)
+ *
+ * It is removed if the process whose pid is in its name is dead, or, without a
+ * pid, if no process has it open; and in any case once it is more than a day
+ * old. A .keep stays, since somebody asked for it, unless it is from a fetch
+ * or push into the store that died.
+ *
+ * Returns how much there is. Unless `dry_run`, it is removed, for which the store must be locked.
  */
-int health_aside_name(char **out, const char *home, const char *path);
-
-/** The paths of stores that were set aside from `path` and not salvaged yet, oldest first. */
-int health_asides(struct strlist *out, const char *home, const char *path);
-
-/** Remember that everything readable in it was salvaged: rename it to <path>.salvaged-<time>. */
-int health_salvaged(const char *home, const char *aside);
+size_t litter_sweep(struct store *store, bool dry_run);
 
 #endif

@@ -7,6 +7,7 @@
 
 struct pack;
 struct store;
+struct wt_dir;
 
 /**
  * Read what a scan found and the cache did not know: each file once, with
@@ -44,5 +45,12 @@ struct ingest_result {
  * WT_KNOWN.
  */
 int ingest_run(struct ingest_result *out, const struct ingest_opts *opts);
+
+/**
+ * Build the trees of all directories that are not known, with `threads`
+ * threads, and add them to the pack; without a pack they are only named. All
+ * files below must be known.
+ */
+int ingest_trees(struct wt_dir *root, struct pack *pack, unsigned threads);
 
 #endif

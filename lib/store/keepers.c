@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "store/fetched.h"
 #include "store/layout.h"
-#include "store/packed_refs_internal.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
@@ -251,12 +250,17 @@ bool keepers_find(struct oid *out, struct store *store, enum keeper who, const c
 
 /* --- changing --- */
 
-int keepers_add(struct store *store, enum keeper who, const char *name, const struct oid *commit)
+static int ensure_dirs(struct store *store, enum keeper who)
 {
 	int err = fs_ensure_dir(store->dirfd, DIR, 0700);
 
-	if (!err)
-		err = fs_ensure_dir(store->dirfd, dirs[who], 0700);
+	return err ? err : fs_ensure_dir(store->dirfd, dirs[who], 0700);
+}
+
+int keepers_add(struct store *store, enum keeper who, const char *name, const struct oid *commit)
+{
+	int err = ensure_dirs(store, who);
+
 	return err ? err : refs_write(store, dirs[who], name, commit, FS_DURABLE);
 }
 
@@ -307,15 +311,13 @@ int keepers_forget(struct store *store, const struct ref_item *ref)
 	return err;
 }
 
-/* A second name of a file is there whole or not at all, without waiting for the disk. */
+/* A second name of a file is there whole or not at all; the caller makes it durable. */
 static bool link_ref(struct store *store, enum keeper who, const char *id)
 {
 	static const char *const from[] = { "refs/checkpoints", DIR "/journal", DIR "/undo" };
 	char *ref = xstrfmt("%s/%s", dirs[who], id);
 	bool linked = false;
 
-	(void)fs_mkdir(store->dirfd, DIR, 0700);
-	(void)fs_mkdir(store->dirfd, dirs[who], 0700);
 	for (size_t i = 0; i < ARRAY_SIZE(from) && !linked; i++) {
 		char *there = xstrfmt("%s/%s", from[i], id);
 
@@ -350,6 +352,16 @@ static int set_one(struct store *store, enum keeper who, const char *id)
 	return keepers_add(store, who, id, &commit);
 }
 
+/* All of them wait for the disk once. */
+static int set_all(struct store *store, enum keeper who, const struct strlist *ids)
+{
+	int err = ids->nr ? ensure_dirs(store, who) : 0;
+
+	for (size_t i = 0; i < ids->nr && !err; i++)
+		err = set_one(store, who, ids->items[i]);
+	return err || !ids->nr ? err : fs_sync_dir(store->dirfd, dirs[who]);
+}
+
 int keepers_set(struct store *store, enum keeper who, const struct strlist *ids, bool alone)
 {
 	struct strlist surplus = STRLIST_INIT, missing = STRLIST_INIT;
@@ -362,8 +374,8 @@ int keepers_set(struct store *store, enum keeper who, const struct strlist *ids,
 	for (size_t i = 0; i < keepers->nr && alone; i++)
 		if (keepers->items[i].who == who && !strlist_has(ids, keepers->items[i].id))
 			strlist_add(&surplus, keepers->items[i].name);
-	for (size_t i = 0; i < missing.nr && !err; i++)
-		err = set_one(store, who, missing.items[i]);
+	if (!err)
+		err = set_all(store, who, &missing);
 	for (size_t i = 0; i < surplus.nr && !err; i++)
 		err = keepers_remove(store, who, surplus.items[i]);
 	strlist_release(&missing);

@@ -20,7 +20,7 @@ struct store;
  *     journal/<id>        the restore in progress: its target, and the state before
  *     process/<id>.<n>    a process that reads it keeps this file locked with flock(2)
  *
- * Journal and undo keep states that are not checkpoints, too; see record/target.h.
+ * Journal and undo keep states that are not checkpoints, too; see record/lookup.h.
  */
 enum keeper {
 	KEEPER_PIN,
@@ -92,8 +92,9 @@ int keepers_set_name(struct store *store, const char *name, const struct oid *co
 int keepers_unname(struct store *store, const struct oid *commit, const char *except);
 
 /**
- * Let one keeper need these ids, as far as they exist; with `alone`, no others. Costs little:
- * where it can, it gives the file of the checkpoint's ref a second name.
+ * Let one keeper need these ids, as far as they exist; with `alone`, no others. What is new is
+ * durable when it returns. Where it can, it gives the file of the checkpoint's ref a second name,
+ * so that all of them wait for the disk once.
  */
 int keepers_set(struct store *store, enum keeper who, const struct strlist *ids, bool alone);
 

@@ -21,16 +21,13 @@
 #define LAYOUT_STATCACHE "checkpoint/statcache"
 #define LAYOUT_GITSTATE "checkpoint/gitstate" /**< what the project's repository was like */
 #define LAYOUT_LOG "checkpoint/log" /**< the audit trail */
-#define LAYOUT_BRIEFS "checkpoint/briefs"
+#define LAYOUT_CACHE "checkpoint/cache" /**< see store/cache.h */
 #define LAYOUT_LOST "checkpoint/lost"
 #define LAYOUT_JOURNAL "checkpoint/journal"
 #define LAYOUT_UNDO "checkpoint/undo"
 #define LAYOUT_TURNS "checkpoint/turns" /**< what coding agents did */
 #define LAYOUT_STAGES "checkpoint/staging" /**< the names of stages in the worktree */
 #define LAYOUT_FLOW "checkpoint/flow"
-#define LAYOUT_AGENT_TROUBLE "checkpoint/agent-trouble" /**< why hooks of agents did not save */
-#define LAYOUT_REMOTES "checkpoint/remotes" /**< where checkpoints can be pushed to */
-#define LAYOUT_PUSHED "checkpoint/pushed"   /**< which were, and under which names */
 
 extern const char layout_head[], layout_attributes[];
 

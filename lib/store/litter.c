@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/litter.h"
+#include "store/health.h"
 
 #include "base/base.h"
 #include "store/shadow.h"

@@ -22,7 +22,7 @@ struct store;
  */
 struct pack;
 
-/** What is known about an object in the pack; also for pack_index.c and pack_verify.c. */
+/** What is known about an object in the pack; also for pack_verify.c. */
 struct pack_entry {
 	struct oid oid;
 	uint32_t crc; /**< of the bytes in the pack */

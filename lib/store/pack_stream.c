@@ -154,7 +154,7 @@ static int stream_write(struct stream *stream, const void *data, size_t len)
 		return err;
 	if (fs_pwrite_all(stream->pack->fd, data, len, (off_t)at) < 0)
 		return pack_failed(stream->pack);
-	stream->crc = crc_update(stream->crc, data, len);
+	stream->crc = hash_crc(stream->crc, data, len);
 	return 0;
 }
 

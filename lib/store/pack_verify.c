@@ -151,7 +151,7 @@ static int check_small(struct verify *verify, struct verifier *worker,
 	size_t head = pack_entry_header(&type, &size, bytes, entry->len);
 	struct oid oid;
 
-	if (!head || crc_update(0, bytes, entry->len) != entry->crc)
+	if (!head || hash_crc(0, bytes, entry->len) != entry->crc)
 		return damaged(entry);
 	if (type == PACK_REF_DELTA && verify->by_oid)
 		return check_delta(verify, worker, entry);
@@ -192,7 +192,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 			err = damaged(entry);
 		if (err)
 			break;
-		crc = crc_update(crc, in, want);
+		crc = hash_crc(crc, in, want);
 		if (!done) {
 			head = pack_entry_header(&type, &size, in, want);
 			if (!head || !is_object(type)) {

@@ -3,10 +3,9 @@
  * While one piece of a large object is inflated, the one before it is hashed,
  * summed up and passed on, by other threads if there are processors for them.
  */
-#include "store/packs_inflate_internal.h"
+#include "store/packs_internal.h"
 
 #include "base/base.h"
-#include "store/packs_find_internal.h"
 
 #include <libdeflate.h>
 #include <zlib.h>

@@ -4,8 +4,7 @@
 #include "base/base.h"
 #include "store/delta_internal.h"
 #include "store/pack.h"
-#include "store/packs_find_internal.h"
-#include "store/packs_inflate_internal.h"
+#include "store/packs_internal.h"
 
 #include <libdeflate.h>
 #include <zlib.h>

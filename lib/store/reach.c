@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "store/objects.h"
-#include "store/packed_refs_internal.h"
 #include "store/packs.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"

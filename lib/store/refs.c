@@ -2,7 +2,6 @@
 #include "store/refs.h"
 
 #include "base/base.h"
-#include "store/packed_refs_internal.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 
@@ -68,21 +67,6 @@ const struct ref_item *refs_find(const struct ref_list *list, const char *id)
 static int compare_ids(const void *a, const void *b)
 {
 	return strcmp(((const struct ref_item *)a)->id, ((const struct ref_item *)b)->id);
-}
-
-void refs_copy_by_id(struct ref_list *out, const struct ref_list *list)
-{
-	bool sorted = true;
-
-	*out = (struct ref_list){ .nr = list->nr, .alloc = list->nr, .loose = list->loose };
-	if (!list->nr)
-		return;
-	out->items = xcalloc(list->nr, sizeof(*out->items));
-	memcpy(out->items, list->items, list->nr * sizeof(*out->items));
-	for (size_t i = 1; i < out->nr && sorted; i++)
-		sorted = compare_ids(&out->items[i - 1], &out->items[i]) <= 0;
-	if (!sorted)
-		qsort(out->items, out->nr, sizeof(*out->items), compare_ids);
 }
 
 bool refs_has(const struct ref_list *list, const char *id)
@@ -283,39 +267,22 @@ int refs_create(struct store *store, const char *id, const struct oid *commit)
 
 /* --- refs of any kind --- */
 
-static int read_packed(struct strbuf *out, struct store *store, const char *name)
-{
-	const struct packed_ref *packed = packed_refs_find(store, name);
-	const struct ref_list *list = packed_refs_checkpoints(store);
-	size_t prefix = strlen(REFS_CHECKPOINTS), at;
-	char hex[OID_HEX + 1];
-
-	if (packed) {
-		strbuf_add(out, packed->hex, packed->hex_len);
-		return 0;
-	}
-	if (strncmp(name, REFS_CHECKPOINTS, prefix) != 0)
-		return CKPT_ENOTFOUND;
-	LOWER_BOUND(at, list->nr, strcmp(list->items[at].id, name + prefix) < 0);
-	if (at == list->nr || strcmp(list->items[at].id, name + prefix) != 0)
-		return CKPT_ENOTFOUND;
-	strbuf_addstr(out, oid_hex(hex, &list->items[at].commit));
-	return 0;
-}
-
 /* What is in the file hides a packed one. */
 int refs_read(struct oid *out, struct store *store, const char *name)
 {
 	struct strbuf text = STRBUF_INIT;
 	int err = fs_read_file(&text, store->dirfd, name);
+	bool missing = err == CKPT_ENOTFOUND || (err && errno == ENOTDIR);
 
 	memset(out, 0, sizeof(*out));
-	if (err == CKPT_ENOTFOUND || (err && errno == ENOTDIR))
-		err = read_packed(&text, store, name);
-	else if (err && (errno == EISDIR || errno == ELOOP || errno == EINVAL))
+	if (err && !missing && (errno == EISDIR || errno == ELOOP || errno == EINVAL))
 		err = 0;
+	if (missing)
+		err = !packed_refs_find(out, store, name) ? CKPT_ENOTFOUND :
+		      oid_is_zero(out)			  ? CKPT_ECORRUPT :
+							    0;
 	/* One that leads to another ref names no commit itself. */
-	if (!err && !strncmp(text.buf, "ref:", 4))
+	else if (!err && !strncmp(text.buf, "ref:", 4))
 		err = CKPT_ENOTFOUND;
 	else if (!err && (text.len < OID_HEX || !oid_parse(out, text.buf)))
 		err = CKPT_ECORRUPT;
@@ -364,16 +331,12 @@ static int add_files(struct strlist *out, struct store *store, const char *dir)
 int refs_below(struct strlist *out, struct store *store, const char *dir)
 {
 	char *prefix = xstrfmt("%s/", dir);
-	const struct packed_ref *packed;
 	int err = add_files(out, store, dir);
-	size_t nr;
 
 	if (!err)
 		err = packed_refs_check(store);
-	packed = err ? NULL : packed_refs_below(store, prefix, &nr);
-	for (size_t i = 0; packed && i < nr; i++)
-		if (strncmp(packed[i].name, REFS_CHECKPOINTS, strlen(REFS_CHECKPOINTS)) != 0)
-			strlist_add(out, packed[i].name);
+	if (!err)
+		packed_refs_below(out, store, prefix);
 	strlist_sort_unique(out);
 	free(prefix);
 	return err;
@@ -385,10 +348,11 @@ int refs_below(struct strlist *out, struct store *store, const char *dir)
 int refs_remove_named(struct store *store, const char *name)
 {
 	struct packed_change change = { .name = name };
+	struct oid oid;
 	int err;
 
 	forget_loose(store);
-	err = packed_refs_has(store, name) ? packed_refs_change(store, &change, 1) : 0;
+	err = packed_refs_find(&oid, store, name) ? packed_refs_change(store, &change, 1) : 0;
 
 	if (!err && !unlinkat(store->dirfd, name, 0))
 		err = fs_sync_holder(store->dirfd, name);
@@ -411,8 +375,9 @@ int refs_remove(struct store *store, const char *dir, const char *name)
 bool refs_exist(struct store *store, const char *id)
 {
 	char *name = xstrfmt(REFS_CHECKPOINTS "%s", id);
+	struct oid oid;
 	bool there = !faccessat(store->dirfd, name, F_OK, AT_SYMLINK_NOFOLLOW) ||
-		     packed_refs_has(store, name);
+		     packed_refs_find(&oid, store, name);
 
 	free(name);
 	return there;
@@ -431,13 +396,14 @@ int refs_delete(struct store *store, const char *id)
 int refs_unpack(struct store *store, const struct strlist *ids)
 {
 	struct packed_change *changes = xcalloc(ids->nr + 1, sizeof(*changes));
+	struct oid oid;
 	size_t nr = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < ids->nr; i++) {
 		char *name = xstrfmt(REFS_CHECKPOINTS "%s", ids->items[i]);
 
-		if (packed_refs_has(store, name))
+		if (packed_refs_find(&oid, store, name))
 			changes[nr++].name = name;
 		else
 			free(name);

@@ -32,9 +32,6 @@ struct ref_list {
 int refs_list(struct ref_list *out, struct store *store);
 void refs_release(struct ref_list *list);
 
-/** A copy by id. */
-void refs_copy_by_id(struct ref_list *out, const struct ref_list *list);
-
 /** Whether a list by id has that one. */
 bool refs_has(const struct ref_list *list, const char *id);
 

@@ -60,6 +60,35 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 /** Move that pack into place, durably. */
 int repack_adopt(struct store *store, const char *name);
 
+/* --- who packs --- */
+
+/**
+ * Which process packs. There is one at a time, which need not hold the store's
+ * lock: saves go on meanwhile. What it reads must stay, so nothing is freed.
+ */
+
+/**
+ * Be the only process that packs, until `*fd_out` is closed; CKPT_ELOCKED, naming the process, if
+ * another does.
+ */
+int repack_lock(int *fd_out, struct store *store);
+
+/**
+ * Before something is removed for a budget: a process that packs would keep it
+ * from being freed, so make it give up. CKPT_ELOCKED if it does not. The store
+ * must be locked, so that no other starts.
+ */
+int repack_make_way(struct store *store);
+
+/** For the process that packs: whether it was asked to give up. */
+bool repack_must_yield(struct store *store);
+
+/**
+ * Forget a request left by a killed process. Both locks must be held: so no other process is
+ * asking.
+ */
+void repack_forget(struct store *store);
+
 /** Remove what killed processes left; no other process may be packing. */
 void repack_sweep(struct store *store);
 

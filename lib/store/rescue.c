@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/rescue.h"
+#include "store/health.h"
 
 #include "base/base.h"
 #include "store/pack.h"
 #include "store/packs.h"
-#include "store/packs_find_internal.h"
+#include "store/packs_internal.h"
 #include "store/shadow.h"
 
 #define DIR_NAME "objects/pack"

@@ -5,7 +5,6 @@
 #include "store/health.h"
 #include "store/keepers.h"
 #include "store/layout.h"
-#include "store/packed_refs_internal.h"
 #include "store/packs.h"
 #include "store/refs_internal.h"
 #include "store/state.h"
@@ -92,7 +91,7 @@ bool store_exists(const char *home, const char *worktree)
 }
 
 /* Nobody else may have prepared the place where secrets will be stored. */
-static int check_owner(const char *path, struct strlist *repaired)
+static int check_owner(const char *path)
 {
 	struct stat st;
 
@@ -110,12 +109,6 @@ static int check_owner(const char *path, struct strlist *repaired)
 	if (st.st_uid != geteuid() && geteuid() != 0)
 		return ckpt_error_set(CKPT_ERROR, "'%s' belongs to another user; set GIT_CHECKPOINT_HOME to a directory "
 				      "of your own", path);
-	if (!(st.st_mode & 077))
-		return 0;
-	if (chmod(path, 0700) < 0)
-		return ckpt_error_errno("unable to make '%s' private", path);
-	if (repaired)
-		strlist_add(repaired, "the store was open to other users; it is private again");
 	return 0;
 }
 
@@ -136,7 +129,7 @@ static int open_failed(const char *path)
 	struct stat st;
 
 	if (!lstat(path, &st) && S_ISREG(st.st_mode))
-		return ckpt_error_set(CKPT_ECORRUPT, "the store '%s' is not a directory; move it away", path);
+		return ckpt_error_set(CKPT_ECORRUPT, "the store '%s' is not a directory", path);
 	errno = saved;
 	return ckpt_error_errno("unable to open the store '%s'", path);
 }
@@ -144,10 +137,10 @@ static int open_failed(const char *path)
 static int open_at(struct store **out, const char *path, const char *worktree)
 {
 	struct store *store = new_store(xstrdup(path), worktree);
-	int err = store->dirfd < 0 ? open_failed(path) : check_owner(path, &store->repaired);
+	int err = store->dirfd < 0 ? open_failed(path) : check_owner(path);
 
 	if (!err)
-		err = health_repair(&store->repaired, store->dirfd, path, worktree);
+		err = health_check(&store->damage, store);
 	if (err) {
 		store_close(store);
 		return err;
@@ -188,66 +181,57 @@ int store_open(struct store **out, const char *worktree)
 		err = open_at(out, path, worktree);
 	if (err == CKPT_ECORRUPT)
 		ckpt_error_set(err,
-			       "%s; 'git checkpoint doctor --fix' sets it aside and recovers what can be "
-			       "read",
+			       "%s; 'git checkpoint doctor --fix' moves it away and makes a new one",
 			       ckpt_error_last());
 	free(path);
 	return err;
 }
 
-static int try_make_or_open(struct store **out, const char *home, const char *path,
-			    const char *worktree)
+/* Alone in the home: it may not be a store that another process has just made. */
+static int move_file_away(const char *home, const char *path)
 {
+	char *aside = xstrfmt("%s.damaged", path);
+	int lockfd = layout_lock_home(home, true), err = 0;
 	struct stat st;
-	int err = 0;
 
-	if (lstat(path, &st) < 0) {
-		err = fs_mkdir_p(home, 0700);
-		if (err)
-			return ckpt_error_prefix(err, "no place for checkpoints; GIT_CHECKPOINT_HOME can "
-						      "name another");
-		err = check_owner(home, NULL);
-		if (!err)
-			err = layout_create(home, path, worktree);
-	}
-	return err ? err : open_at(out, path, worktree);
+	if (lockfd < 0)
+		err = ckpt_error_errno("unable to lock '%s'", home);
+	else if (!lstat(path, &st) && S_ISREG(st.st_mode))
+		err = fs_rename(AT_FDCWD, path, aside, home, FS_DURABLE);
+	fs_close(lockfd);
+	free(aside);
+	return err;
 }
 
-/* Another process may set an unusable store aside between one look at it and the next. */
-static int make_or_open(struct store **out, const char *home, const char *path,
-			const char *worktree)
+static int make_store(const char *home, const char *path, const char *worktree)
 {
-	int err, tries = 10;
+	struct stat st;
+	int err = fs_mkdir_p(home, 0700);
 
-	do
-		err = try_make_or_open(out, home, path, worktree);
-	while (err == CKPT_ENOTFOUND && --tries);
-	return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;
+	if (err)
+		return ckpt_error_prefix(err, "no place for checkpoints; GIT_CHECKPOINT_HOME can "
+					      "name another");
+	err = check_owner(home);
+	if (!err && !stat(home, &st) && st.st_mode & 077 && chmod(home, 0700) < 0)
+		err = ckpt_error_errno("unable to make '%s' private", home);
+	return err ? err : layout_create(home, path, worktree);
 }
 
 int store_open_or_create(struct store **out, const char *worktree)
 {
-	char *home = NULL, *path, *aside = NULL, *why = NULL;
+	char *home = NULL, *path;
+	struct stat st;
 	int err = store_home(&home);
 
 	if (err)
 		return err;
 	path = store_path(home, worktree);
-	err = make_or_open(out, home, path, worktree);
-	if (err == CKPT_ECORRUPT) {
-		why = xstrdup(ckpt_error_last());
-		err = health_set_aside(&aside, home, path, worktree);
-		if (!err)
-			err = make_or_open(out, home, path, worktree);
-	}
-	if (!err && aside)
-		strlist_addf(
-			&(*out)->repaired,
-			"%s; it was set aside as '%s' and a new one was started; 'git checkpoint "
-			"doctor --fix' recovers what can be read of the old one",
-			why, aside);
-	free(why);
-	free(aside);
+	if (!lstat(path, &st) && S_ISREG(st.st_mode))
+		err = move_file_away(home, path);
+	if (!err && lstat(path, &st) < 0)
+		err = make_store(home, path, worktree);
+	if (!err)
+		err = open_at(out, path, worktree);
 	free(path);
 	free(home);
 	return err;
@@ -269,7 +253,7 @@ void store_close(struct store *store)
 	store->nested = 0;
 	store_unlock(store);
 	fs_close(store->dirfd);
-	strlist_release(&store->repaired);
+	strlist_release(&store->damage);
 	free(store->path);
 	free(store->worktree);
 	free(store);
@@ -311,6 +295,22 @@ static int wait_for_lock(struct store *store, int64_t timeout)
 	return err || !rc ? err : say_busy(store);
 }
 
+static int open_lock(struct store *store)
+{
+	for (int tries = 0; tries < 2 && store->lockfd < 0; tries++) {
+		if (tries)
+			health_repair_lock(store);
+		store->lockfd = openat(store->dirfd, LAYOUT_LOCK,
+				       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (store->lockfd < 0 && errno != EISDIR && errno != ENOTDIR && errno != ENOENT)
+			break;
+	}
+	if (store->lockfd < 0)
+		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
+	(void)fs_give_to_owner(store->lockfd, store->dirfd, "checkpoint");
+	return 0;
+}
+
 int store_lock(struct store *store, int64_t timeout)
 {
 	struct stat here, there;
@@ -320,11 +320,9 @@ int store_lock(struct store *store, int64_t timeout)
 		store->nested++;
 		return 0;
 	}
-	store->lockfd =
-		openat(store->dirfd, LAYOUT_LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (store->lockfd < 0)
-		return ckpt_error_errno("unable to open the lock of '%s'", store->path);
-	(void)fs_give_to_owner(store->lockfd, store->dirfd, "checkpoint");
+	err = open_lock(store);
+	if (err)
+		return err;
 	err = flock(store->lockfd, LOCK_EX | LOCK_NB) < 0 ? wait_for_lock(store, timeout) : 0;
 	if (err) {
 		store_unlock(store);
@@ -340,6 +338,8 @@ int store_lock(struct store *store, int64_t timeout)
 		return ckpt_error_set(CKPT_ELOCKED, "the store '%s' was moved meanwhile; try again",
 				      store->path);
 	}
+	if (store->damage.nr)
+		health_repair(store);
 	fs_sweep_temps(store->dirfd, ".");
 	fs_sweep_temps(store->dirfd, "objects/pack");
 	fs_sweep_temps(store->dirfd, "checkpoint");
@@ -356,4 +356,18 @@ void store_unlock(struct store *store)
 	}
 	fs_close(store->lockfd);
 	store->lockfd = -1;
+}
+
+int store_hold_still(const struct store *store)
+{
+	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_LOCK, O_NOFOLLOW);
+
+	/* Without a lock nobody has it. */
+	if (fd < 0)
+		fd = openat(store->dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
 }

@@ -42,9 +42,10 @@ struct store {
 	int dirfd;
 	int lockfd; /**< -1: not locked */
 	unsigned nested; /**< how many more times this process has locked it */
-	struct strlist repaired;    /**< a sentence about each thing that was wrong when it was opened */
+	struct strlist damage;      /**< a sentence about each thing that was wrong when it was opened */
+	bool no_settings;           /**< they are damaged */
 	struct loose_refs *loose;   /**< refs as last read, see refs.c */
-	struct packed_refs *packed; /**< packed-refs as last read, see packed_refs_internal.h */
+	struct packed_refs *packed; /**< packed-refs as last read, see refs_internal.h */
 	struct keepers *keepers;    /**< as they were last read, see keepers.h */
 	struct state *state;	    /**< as last read, see state.h */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
@@ -64,27 +65,33 @@ void store_key(char out[STORE_KEY_SIZE], const char *worktree);
 bool store_exists(const char *home, const char *worktree);
 
 /**
- * Open the store of `worktree`; CKPT_ENOTFOUND if it has none. Damage to its
- * own files is repaired on the way, see health.h; CKPT_ECORRUPT if that is not
- * possible.
+ * Open the store of `worktree`; CKPT_ENOTFOUND if it has none, CKPT_ECORRUPT if
+ * there is a file in its place. Nothing is written: what is wrong with its own
+ * files is noted, and repaired by whoever locks it, see health.h.
  */
 int store_open(struct store **out, const char *worktree);
 
-/** The same, but create it if there is none; a store that cannot be repaired is set aside. */
+/** The same, but create it if there is none; a file in its place is renamed. */
 int store_open_or_create(struct store **out, const char *worktree);
 
-/** Open a store that was set aside, whatever its state, for reading only. */
+/** Open one that has another name, or whose state does not matter, for reading only. */
 int store_open_aside(struct store **out, const char *path, const char *worktree);
 
 void store_close(struct store *store);
 
 /**
  * Wait for the store's lock, at most `timeout` seconds: CKPT_ELOCKED, naming
- * the process that holds it. A lock ends with its process. Removes what dead
- * processes left half-made. If this process already holds it, it is locked
+ * the process that holds it. A lock ends with its process. Repairs what was found
+ * wrong, and removes what dead processes left half-made. If this process already holds it, it is locked
  * once more, and free for others when it was unlocked as often.
  */
 int store_lock(struct store *store, int64_t timeout);
 void store_unlock(struct store *store);
+
+/**
+ * For readers, which write nothing: a descriptor that keeps others from changing the
+ * store until it is closed, or -1 if one is changing it now.
+ */
+int store_hold_still(const struct store *store);
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "store/oidset.h"
 #include "store/packs.h"
-#include "store/packs_find_internal.h"
+#include "store/packs_internal.h"
 #include "store/repack.h"
 #include "store/shadow.h"
 

@@ -8,26 +8,23 @@
  *
  * This is what other folders include.
  */
+#include "store/cache.h"
 #include "store/fetched.h"
 #include "store/health.h"
 #include "store/ingest.h"
 #include "store/keepers.h"
 #include "store/layout.h"
-#include "store/litter.h"
 #include "store/objects.h"
 #include "store/oidset.h"
 #include "store/pack.h"
-#include "store/packing.h"
 #include "store/packs.h"
 #include "store/reach.h"
 #include "store/refs.h"
 #include "store/repack.h"
-#include "store/rescue.h"
 #include "store/scratch.h"
 #include "store/shadow.h"
 #include "store/share.h"
 #include "store/state.h"
-#include "store/trees.h"
 
 /*
  * In this folder:
@@ -35,13 +32,12 @@
  *   shadow layout           open, create, lock; the files of a new one
  *   objects refs packed_refs  reading objects; one ref for each checkpoint, and all others
  *   keepers                 refs that say who needs a checkpoint: pins, names, undo, processes
- *   pack_write pack_stream pack_verify pack_index  writing one pack for each save
- *   packs packs_read packs_inflate packs_list delta  reading packs
- *   delta_make              making deltas of trees
- *   ingest ingest_file trees  files of a scan into a pack; trees of directories
- *   reach repack packing oidset  which objects are needed; new packs without the others
- *   share state             packs that several stores use; small things that a store remembers
- *   repack_copy repack_trees  copying objects between packs; trees among them as deltas
+ *   pack_write pack_stream pack_verify  writing one pack for each save
+ *   packs packs_read packs_inflate delta  reading packs; deltas
+ *   ingest                  files of a scan into a pack; trees of directories
+ *   reach repack repack_copy oidset  which objects are needed; new packs without the others
+ *   share                   packs that several stores use
+ *   state cache             small things that a store remembers; what may get lost
  *   fetched scratch         checkpoints of other machines; repositories for a moment
  *   litter health rescue    removing what a killed git left; repairing a store's files, its packs
  */

@@ -242,6 +242,36 @@ int beneath_symlink(const char *target, int rootfd, const char *path)
 	return dirfd < 0 ? -1 : close_keeping(dirfd, symlinkat(target, dirfd, name));
 }
 
+static int read_link(struct strbuf *out, int dirfd, const char *name)
+{
+	ssize_t n;
+
+	strbuf_grow(out, PATH_MAX);
+	n = readlinkat(dirfd, name, out->buf + out->len, PATH_MAX);
+	if (n >= 0)
+		strbuf_setlen(out, out->len + (size_t)n);
+	return n < 0 ? ckpt_error_errno("unable to read the link '%s'", name) : 0;
+}
+
+int beneath_read(struct strbuf *out, struct stat *st_out, int rootfd, const char *path, uint64_t max)
+{
+	const char *name;
+	int dirfd = beneath_open_parent(rootfd, path, &name), err = 0;
+
+	if (dirfd < 0 || fstatat(dirfd, name, st_out, AT_SYMLINK_NOFOLLOW) < 0) {
+		err = ckpt_error_errno("unable to look at '%s'", path);
+		err = errno == ENOTDIR || errno == ELOOP ? CKPT_ENOTFOUND : err;
+	} else if (S_ISLNK(st_out->st_mode)) {
+		err = read_link(out, dirfd, name);
+	} else if (!S_ISREG(st_out->st_mode)) {
+		err = ckpt_error_set(CKPT_ENOTFOUND, "'%s' is no longer a file", path);
+	} else if ((uint64_t)st_out->st_size <= max) {
+		err = fs_read_file(out, dirfd, name);
+	}
+	fs_close(dirfd);
+	return err;
+}
+
 int beneath_set_mode(int dirfd, const char *name, mode_t mode)
 {
 	char proc[64];

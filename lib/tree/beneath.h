@@ -49,6 +49,12 @@ int beneath_chmod_dir(struct beneath_near *near, int rootfd, const char *path, m
 		      bool sync);
 
 /**
+ * Append the contents of a file that is not larger than `max`, or the target of a link. CKPT_ENOTFOUND
+ * if nothing is there, or something else.
+ */
+int beneath_read(struct strbuf *out, struct stat *st_out, int rootfd, const char *path, uint64_t max);
+
+/**
  * chmod(2) of a name in a directory, without following a link and without needing permission to
  * read it.
  */
@@ -56,5 +62,30 @@ int beneath_set_mode(int dirfd, const char *name, mode_t mode);
 
 /** Open the directory that contains `path`, and point `name_out` at the last component. */
 int beneath_open_parent(int rootfd, const char *path, const char **name_out);
+
+/* --- other file systems within a worktree: mounts.c --- */
+
+/**
+ * Places that a rename cannot reach: other file systems within a worktree,
+ * whether one is mounted there, a part of the same one is bind-mounted there,
+ * or a subvolume begins.
+ */
+struct mount {
+	dev_t dev;
+	uint64_t id; /**< 0: the kernel does not tell */
+	bool is_dir;
+};
+
+/** The mount that `name` in `dirfd` is on; links are not followed; "" is `dirfd`. -1 with errno. */
+int mounts_of(struct mount *out, int dirfd, const char *name);
+
+/** True if nothing can be renamed from the directory `root` to `other`. */
+bool mounts_differ(const struct mount *root, const struct mount *other);
+
+/** Whether what is mounted at `path` is a directory without names or a file without contents. */
+bool mounts_is_empty(int rootfd, const char *path);
+
+/** Add the paths below `root` on which something is mounted, in no particular order. Needs /proc. */
+void mounts_below(struct strlist *out, const char *root, int rootfd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tree/displaced.h"
+#include "tree/swap.h"
 
 #include "base/base.h"
 #include "tree/beneath.h"

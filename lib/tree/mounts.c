@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "tree/mounts.h"
+#include "tree/beneath.h"
 
 #include "base/base.h"
-#include "tree/beneath.h"
 
 #include <dirent.h>
 #include <sys/sysmacros.h>

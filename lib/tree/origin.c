@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "tree/origin.h"
+#include "tree/statcache.h"
 
 #include "base/base.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "tree/beneath.h"
-#include "tree/mounts.h"
 #include "tree/statcache.h"
 
 #include <linux/magic.h>

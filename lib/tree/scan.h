@@ -3,8 +3,8 @@
 #define CKPT_TREE_SCAN_H
 
 #include "base/base.h"
-#include "tree/origin.h"
 #include "tree/rules.h"
+#include "tree/statcache.h"
 #include "tree/wt_tree.h"
 
 struct statcache;

@@ -13,8 +13,8 @@
  * The internals of the walk, for scan*.c alone.
  *
  * One item of work is one directory. A worker lists it (scan_visit.c), or takes
- * the names from the cache if they cannot have changed (scan_known.c), or all of
- * it if somebody has told that nothing changed in it (scan_hinted.c), asks the
+ * the names from the cache if they cannot have changed or all of it if
+ * somebody has told that nothing changed in it (scan_cached.c), asks the
  * rules about each name, stats what is captured, sorts, compares with the
  * cache, and puts the subdirectories on the queue (scan.c). Results are in the
  * memory of the worker that made them and are only linked by pointers, so
@@ -98,7 +98,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 			       struct scan_item *parent, const char *name, size_t name_len,
 			       const struct stat *st, bool partial);
 
-/* --- scan_known.c --- */
+/* --- scan_cached.c --- */
 
 /** True if the names in a directory must be those that the cache has. */
 bool scan_names_known(const struct scan_walk *walk, const struct scan_item *item);
@@ -116,8 +116,6 @@ int scan_visit_known(struct scan_walk *walk, struct scan_worker *worker, struct 
 
 /** Compare a directory, whose entries are sorted, with its block in the cache. */
 void scan_match(struct scan_walk *walk, const struct scan_item *item);
-
-/* --- scan_hinted.c --- */
 
 /** What has to be done about a directory. */
 enum scan_need {

@@ -14,13 +14,90 @@ static_assert(sizeof(struct statcache_dir) % STATCACHE_ALIGN == 0, "entries must
 static_assert(sizeof(struct statcache_entry) % STATCACHE_ALIGN == 0, "entries must be aligned");
 static_assert(sizeof(struct wt_mode_count) % STATCACHE_ALIGN == 0, "modes must be aligned");
 
+/*
+ * --- blocks that were read one by one ---
+ *
+ * Mapped, each of them would take sixteen pages or more of
+ * memory, as the kernel maps what surrounds a page, and few are needed if little changed.
+ */
+
+static size_t copy_slot(const struct statcache_copies *copies, uint64_t key, bool by_place)
+{
+	size_t mask = copies->slots_nr - 1, at = (size_t)((key >> 3) * 0x9e3779b97f4a7c15u >> 20) & mask;
+	const uint32_t *slots = by_place ? copies->by_place : copies->by_offset;
+
+	for (;; at = (at + 1) & mask) {
+		const struct statcache_copy *copy =
+			slots[at] ? &copies->items[slots[at] - 1] : NULL;
+
+		if (!copy || (by_place ? (uint64_t)(uintptr_t)copy->dir : copy->at) == key)
+			return at;
+	}
+}
+
+static void insert_copy(struct statcache_copies *copies, uint32_t number)
+{
+	const struct statcache_copy *copy = &copies->items[number - 1];
+
+	copies->by_offset[copy_slot(copies, copy->at, false)] = number;
+	copies->by_place[copy_slot(copies, (uint64_t)(uintptr_t)copy->dir, true)] = number;
+}
+
+static void grow_copies(struct statcache_copies *copies)
+{
+	copies->slots_nr = copies->slots_nr ? copies->slots_nr * 2 : 256;
+	free(copies->by_offset);
+	free(copies->by_place);
+	copies->by_offset = xcalloc(copies->slots_nr, sizeof(*copies->by_offset));
+	copies->by_place = xcalloc(copies->slots_nr, sizeof(*copies->by_place));
+	for (uint32_t i = 0; i < copies->nr; i++)
+		insert_copy(copies, i + 1);
+}
+
+static struct statcache_copy *find_copy(const struct statcache_copies *copies, uint64_t at)
+{
+	uint32_t number = copies->slots_nr ? copies->by_offset[copy_slot(copies, at, false)] : 0;
+
+	return number ? &copies->items[number - 1] : NULL;
+}
+
+static struct statcache_copy *find_copy_by_place(const struct statcache_copies *copies,
+						 const struct statcache_dir *dir)
+{
+	uint64_t place = (uint64_t)(uintptr_t)dir;
+	uint32_t number = copies->slots_nr ? copies->by_place[copy_slot(copies, place, true)] : 0;
+
+	return number ? &copies->items[number - 1] : NULL;
+}
+
+static struct statcache_copy *add_copy(struct statcache_copies *copies, uint64_t at,
+				       struct statcache_dir *dir, size_t have)
+{
+	if ((copies->nr + 1) * 2 > copies->slots_nr)
+		grow_copies(copies);
+	ALLOC_GROW(copies->items, copies->nr + 1, copies->alloc);
+	copies->items[copies->nr++] = (struct statcache_copy){ at, dir, have };
+	insert_copy(copies, (uint32_t)copies->nr);
+	return &copies->items[copies->nr - 1];
+}
+
+static void release_copies(struct statcache_copies *copies)
+{
+	for (size_t i = 0; i < copies->nr; i++)
+		free(copies->items[i].dir);
+	free(copies->items);
+	free(copies->by_offset);
+	free(copies->by_place);
+	memset(copies, 0, sizeof(*copies));
+}
+
 /* --- the file --- */
 
 static uint32_t header_crc(const struct statcache_header *header)
 {
 	size_t skip = offsetof(struct statcache_header, byte_order);
 
-	return crc_update(0, (const char *)header + skip, sizeof(*header) - skip);
+	return hash_crc(0, (const char *)header + skip, sizeof(*header) - skip);
 }
 
 bool statcache_header_sound(const struct statcache_header *header, size_t size)
@@ -73,7 +150,7 @@ void statcache_close(struct statcache *cache)
 	if (cache->map)
 		munmap((void *)cache->map, cache->size);
 	fs_close(cache->fd);
-	statcache_copies_release(&cache->copies);
+	release_copies(&cache->copies);
 	for (size_t i = 0; i < cache->parts_nr; i++)
 		free(cache->parts[i].data);
 	free(cache->parts);
@@ -134,7 +211,7 @@ static uint64_t offset_of_copy(const struct statcache *cache, const struct statc
 	uint64_t at;
 
 	pthread_mutex_lock(&own->lock);
-	copy = statcache_copies_find_place(&cache->copies, dir);
+	copy = find_copy_by_place(&cache->copies, dir);
 	at = copy ? copy->at : 0;
 	pthread_mutex_unlock(&own->lock);
 	return at;
@@ -177,12 +254,12 @@ static uint32_t head_crc(const struct statcache_dir *dir)
 {
 	size_t skip = offsetof(struct statcache_dir, body_crc);
 
-	return crc_update(0, (const char *)dir + skip, (size_t)head_size(dir) - skip);
+	return hash_crc(0, (const char *)dir + skip, (size_t)head_size(dir) - skip);
 }
 
 static uint32_t body_crc(const struct statcache_dir *dir)
 {
-	return crc_update(0, statcache_entries(dir), (size_t)body_size(dir));
+	return hash_crc(0, statcache_entries(dir), (size_t)body_size(dir));
 }
 
 void statcache_seal_block(struct statcache_dir *dir)
@@ -336,10 +413,10 @@ static const struct statcache_dir *read_copy(const struct statcache *cache, uint
 	size_t have;
 
 	pthread_mutex_lock(&own->lock);
-	copy = statcache_copies_find(&own->copies, offset);
+	copy = find_copy(&own->copies, offset);
 	dir = copy ? copy->dir : read_head(&have, cache, offset);
 	if (dir && !copy)
-		statcache_copies_add(&own->copies, offset, dir, have);
+		add_copy(&own->copies, offset, dir, have);
 	pthread_mutex_unlock(&own->lock);
 	return dir;
 }
@@ -368,7 +445,7 @@ static bool read_body(const struct statcache *cache, const struct statcache_dir 
 	bool whole = true;
 
 	pthread_mutex_lock(&own->lock);
-	copy = statcache_copies_find_place(&own->copies, dir);
+	copy = find_copy_by_place(&own->copies, dir);
 	if (copy && copy->have < size) {
 		whole = fs_pread_full(cache->fd, (char *)copy->dir + copy->have, size - copy->have,
 				      (off_t)(copy->at + copy->have)) ==

@@ -91,17 +91,6 @@ static inline const char *statcache_notes(const struct statcache_dir *dir)
 	return (const char *)(statcache_entries(dir) + dir->nr) + dir->names_len;
 }
 
-/* --- statcache_copies.c --- */
-
-/** NULL if there is none. What they return is valid until the next one is added. */
-struct statcache_copy *statcache_copies_find(const struct statcache_copies *copies, uint64_t at);
-struct statcache_copy *statcache_copies_find_place(const struct statcache_copies *copies,
-						   const struct statcache_dir *dir);
-/** Takes over `dir`. */
-struct statcache_copy *statcache_copies_add(struct statcache_copies *copies, uint64_t at,
-					    struct statcache_dir *dir, size_t have);
-void statcache_copies_release(struct statcache_copies *copies);
-
 /* --- statcache.c --- */
 
 /** The size of a block, from the numbers in its head. */

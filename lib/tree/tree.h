@@ -8,13 +8,10 @@
  * This is what other folders include.
  */
 #include "tree/beneath.h"
-#include "tree/displaced.h"
-#include "tree/mounts.h"
-#include "tree/origin.h"
+#include "tree/swap.h"
+#include "tree/statcache.h"
 #include "tree/rules.h"
 #include "tree/scan.h"
-#include "tree/statcache.h"
-#include "tree/swap.h"
 #include "tree/watched.h"
 #include "tree/wt_tree.h"
 
@@ -22,12 +19,12 @@
  * In this folder:
  *
  *   scan scan_visit skip    the parallel walk; what was left out and why
- *   scan_known scan_hinted  directories that need not be listed; those that need not be looked at
- *   rules rules_texts       what belongs in a checkpoint; rules from outside the worktree
- *   statcache statcache_copies statcache_write  files that need not be read again
+ *   scan_cached             directories that need not be listed; those that need not be looked at
+ *   rules                   what belongs in a checkpoint; rules from outside the worktree
+ *   statcache statcache_write  files that need not be read again
  *   origin                  on which boot they were read
  *   wt_tree                 a directory tree in memory
- *   watched watched_text    asking a watcher what changed; the text of question and answer
+ *   watched                 asking a watcher what changed
  *   beneath mounts          opening files without leaving the root; other file systems in it
  *   swap displaced          renames that never overwrite; whether a file is what the scan saw
  */

@@ -9,15 +9,17 @@
 enum {
 	FILE_MAX = 512 << 10, /* bytes, above which it is summed up to at most half */
 	READ_MAX = 8 << 20,   /* nobody who follows the rules writes more */
+	TROUBLED_MAX = 2 * FILE_MAX, /* trouble is noted without the lock, so nothing is summed up */
 	SESSIONS_MAX = 64,
 	TURNS_MAX = 1000, /* of a session */
+	TROUBLES_MAX = 40,
 	FIELDS_MAX = 9,
 };
 
 /* Each line begins with what it is, the time, the agent, the session and the entry; then come */
 enum {
 	TURN_FIELDS = 8,  /* number, id, prompt */
-	EVENT_FIELDS = 6, /* checkpoint */
+	EVENT_FIELDS = 6, /* checkpoint; or why there is none */
 	SUM_FIELDS = 9,	  /* checkpoints at the beginning and at the end, tools before and after */
 };
 
@@ -54,11 +56,21 @@ static void free_session(struct turn_session *session)
 	free(session->id);
 }
 
+static void free_trouble(struct turn_trouble *trouble)
+{
+	free(trouble->agent);
+	free(trouble->session);
+	free(trouble->why);
+}
+
 void turns_release(struct turns *turns)
 {
 	for (size_t i = 0; i < turns->nr; i++)
 		free_session(&turns->items[i]);
 	free(turns->items);
+	for (size_t i = 0; i < turns->troubles_nr; i++)
+		free_trouble(&turns->troubles[i]);
+	free(turns->troubles);
 	memset(turns, 0, sizeof(*turns));
 }
 
@@ -237,6 +249,26 @@ static bool parse_sum(struct turns *out, char *fields[FIELDS_MAX])
 	return true;
 }
 
+static bool parse_trouble(struct turns *out, char *fields[FIELDS_MAX])
+{
+	int64_t when;
+
+	if (!parse_time(&when, fields[1]) || !*fields[2] || !*fields[5])
+		return false;
+	if (out->troubles_nr == TROUBLES_MAX) {
+		free_trouble(&out->troubles[0]);
+		memmove(out->troubles, out->troubles + 1, --out->troubles_nr * sizeof(*out->troubles));
+	}
+	ALLOC_GROW(out->troubles, out->troubles_nr + 1, out->troubles_alloc);
+	out->troubles[out->troubles_nr++] = (struct turn_trouble){
+		.agent = xstrdup(fields[2]),
+		.session = xstrdup(fields[3]),
+		.why = xstrdup(fields[5]),
+		.at = when,
+	};
+	return true;
+}
+
 /* Nothing that we would write in another way. */
 static bool is_printable(const char *line, size_t len)
 {
@@ -257,33 +289,48 @@ static bool parse_line(struct turns *out, char *line, size_t len)
 		return parse_turn(out, fields);
 	if (nr == SUM_FIELDS)
 		return parse_sum(out, fields);
+	if (nr == EVENT_FIELDS && !strcmp(fields[0], "trouble"))
+		return parse_trouble(out, fields);
 	return nr == EVENT_FIELDS && parse_event(out, fields);
+}
+
+/* Where the first line is, as a rule at the beginning. */
+static const char *find_header(const char *text, size_t len)
+{
+	const char *at = text;
+
+	while ((at = memmem(at, len - (size_t)(at - text), HEADER, strlen(HEADER))) && at > text &&
+	       at[-1] != '\n')
+		at++;
+	return at;
 }
 
 void turns_parse(struct turns *out, const char *text, size_t len)
 {
-	const char *end = memchr(text, '\n', len);
-	size_t at;
+	const char *begin = find_header(text, len), *limit = text + len;
+	const char *end = begin ? memchr(begin, '\n', (size_t)(limit - begin)) : NULL;
 
 	memset(out, 0, sizeof(*out));
 	out->size = len;
-	if (!end || strncmp(text, HEADER, strlen(HEADER)) != 0)
+	if (!end)
 		return;
 	out->sound = true;
-	at = (size_t)(end - text) + 1;
-	out->foreign = at != strlen(HEADER VERSION "\n") ||
-		       strncmp(text, HEADER VERSION "\n", at) != 0;
+	out->skipped = begin > text;
+	out->foreign = strncmp(begin, HEADER VERSION "\n", strlen(HEADER VERSION "\n")) != 0;
 	/* What does not end in a newline was torn. */
-	while (!out->foreign && at < len && (end = memchr(text + at, '\n', len - at))) {
-		size_t length = (size_t)(end - text) - at;
-		char *line = xmemdupz(text + at, length);
+	while (!out->foreign && ++end < limit) {
+		const char *line = end;
+		char *copy;
 
-		if (!parse_line(out, line, length))
-			out->skipped += length != 0;
-		free(line);
-		at += length + 1;
+		end = memchr(line, '\n', (size_t)(limit - line));
+		out->skipped += !end;
+		if (!end)
+			break;
+		copy = xmemdupz(line, (size_t)(end - line));
+		if (!parse_line(out, copy, (size_t)(end - line)))
+			out->skipped += end > line;
+		free(copy);
 	}
-	out->skipped += !out->foreign && at < len;
 }
 
 int turns_read(struct turns *out, struct store *store)
@@ -346,6 +393,13 @@ static void print_event(struct strbuf *out, enum turn_moment moment, int64_t whe
 	strbuf_addch(out, '\n');
 }
 
+static void print_trouble(struct strbuf *out, const struct turn_trouble *trouble)
+{
+	begin_line(out, "trouble", trouble->at, trouble->agent, trouble->session, "");
+	add_field(out, trouble->why);
+	strbuf_addch(out, '\n');
+}
+
 static void print_sum(struct strbuf *out, const struct turn_session *session,
 		      const struct turn *turn)
 {
@@ -356,34 +410,40 @@ static void print_sum(struct strbuf *out, const struct turn_session *session,
 	strbuf_addf(out, "\t%" PRIu64 "\t%" PRIu64 "\n", turn->before, turn->after);
 }
 
-void turns_print(struct strbuf *out, const struct turns *turns, size_t max)
+/* The pieces of the text, from the one to keep longest on, which comes last in the file. */
+static void list_pieces(struct strlist *out, const struct turns *turns)
 {
 	struct strbuf piece = STRBUF_INIT;
-	struct strlist pieces = STRLIST_INIT;
-	size_t room = max > strlen(HEADER VERSION "\n") ? max - strlen(HEADER VERSION "\n") : 0;
-	bool full = false;
 
-	/* From the newest on, as long as there is room. */
-	for (size_t i = turns->nr; i-- && !full;) {
+	for (size_t i = turns->nr; i--;) {
 		const struct turn_session *session = &turns->items[i];
 
-		for (size_t k = session->nr ? session->nr : 1; k-- && !full;) {
-			strbuf_reset(&piece);
-			if (session->nr)
-				print_sum(&piece, session, &session->items[k]);
-			else
-				print_event(&piece, TURN_STOP, session->fired, session, "", "");
-			full = piece.len > room;
-			if (full)
-				break;
-			room -= piece.len;
-			strlist_add(&pieces, piece.buf);
+		for (size_t k = session->nr; k--;) {
+			print_sum(&piece, session, &session->items[k]);
+			strlist_take(out, strbuf_detach(&piece, NULL));
 		}
+		if (session->nr)
+			continue;
+		print_event(&piece, TURN_STOP, session->fired, session, "", "");
+		strlist_take(out, strbuf_detach(&piece, NULL));
 	}
+	for (size_t i = turns->troubles_nr; i--;) {
+		print_trouble(&piece, &turns->troubles[i]);
+		strlist_take(out, strbuf_detach(&piece, NULL));
+	}
+}
+
+void turns_print(struct strbuf *out, const struct turns *turns, size_t max)
+{
+	struct strlist pieces = STRLIST_INIT;
+	size_t size = strlen(HEADER VERSION "\n"), nr = 0;
+
+	list_pieces(&pieces, turns);
+	while (nr < pieces.nr && size + strlen(pieces.items[nr]) <= max)
+		size += strlen(pieces.items[nr++]);
 	strbuf_addstr(out, HEADER VERSION "\n");
-	for (size_t i = pieces.nr; i--;)
-		strbuf_addstr(out, pieces.items[i]);
-	strbuf_release(&piece);
+	while (nr--)
+		strbuf_addstr(out, pieces.items[nr]);
 	strlist_release(&pieces);
 }
 
@@ -511,6 +571,61 @@ void turns_note(const struct turn_event *event, struct store *store, const char 
 	if (!append_line(store, &line) && event->fresh && taken)
 		sync_file(store);
 	strbuf_release(&line);
+}
+
+/* --- what went wrong --- */
+
+/* Numbers do not make a difference: how much of it has been read, which process has the lock. */
+static bool is_same_reason(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (isdigit((unsigned char)*a))
+			a++;
+		while (isdigit((unsigned char)*b))
+			b++;
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
+
+const struct turn_trouble *turns_trouble(const struct turns *turns, const char *agent)
+{
+	for (size_t i = turns->troubles_nr; i--;)
+		if (!strcmp(turns->troubles[i].agent, agent))
+			return &turns->troubles[i];
+	return NULL;
+}
+
+static bool was_told(const struct turns *turns, const char *agent, const char *session,
+		     const char *why)
+{
+	for (size_t i = 0; i < turns->troubles_nr && session; i++)
+		if (!strcmp(turns->troubles[i].agent, agent) &&
+		    !strcmp(turns->troubles[i].session, session) &&
+		    is_same_reason(turns->troubles[i].why, why))
+			return true;
+	return false;
+}
+
+bool turns_note_trouble(struct store *store, const char *agent, const char *session, const char *why)
+{
+	const struct turn_trouble trouble = { (char *)agent, (char *)session, (char *)why,
+					      clock_now() };
+	char *kept = ckpt_error_keep();
+	struct strbuf line = STRBUF_INIT;
+	struct turns turns;
+	bool told = false;
+
+	if (!turns_read(&turns, store) && !turns.foreign && turns.size <= TROUBLED_MAX) {
+		if (!turns.sound)
+			strbuf_addstr(&line, HEADER VERSION "\n");
+		print_trouble(&line, &trouble);
+		told = !append_line(store, &line) && was_told(&turns, agent, session, why);
+	}
+	turns_release(&turns);
+	strbuf_release(&line);
+	ckpt_error_put_back(CKPT_ERROR, kept);
+	return !told;
 }
 
 /* --- from labels --- */

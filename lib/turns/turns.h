@@ -17,7 +17,8 @@ struct store;
  * checkpoint that held the state then, whoever took it. A line torn by a power cut is skipped. The
  * beginning of a turn is durable as soon as something was saved in it: nobody waits for a disk
  * where nothing changed. Other lines may be lost: then a turn seems to have had fewer tools. If the
- * file grows too long, the lines of a turn are summed up and the oldest turns are forgotten.
+ * file grows too long, the lines of a turn are summed up and the oldest turns are forgotten. The last
+ * reasons why nothing was saved are there, too.
  */
 enum turn_moment {
 	TURN_PROMPT,
@@ -47,9 +48,18 @@ struct turn_session {
 	size_t nr, alloc;
 };
 
+/** Why nothing was saved for an event. */
+struct turn_trouble {
+	char *agent, *session; /**< the session is "" if the agent tells none */
+	char *why;
+	int64_t at;
+};
+
 struct turns {
 	struct turn_session *items; /**< in the order in which they last fired */
 	size_t nr, alloc;
+	struct turn_trouble *troubles; /**< the last ones, the newest at the end */
+	size_t troubles_nr, troubles_alloc;
 	bool sound;   /**< the file has its first line; otherwise it must be written as a whole */
 	bool lost;    /**< there is a file, but not a sound one */
 	bool foreign; /**< another version wrote it: leave it alone */
@@ -101,6 +111,16 @@ void turns_enter(struct turn_event *event, struct store *store, bool prompts);
 
 /** Remember the checkpoint that holds the state at this event, and was `taken` for it or not. */
 void turns_note(const struct turn_event *event, struct store *store, const char *id, bool taken);
+
+/**
+ * Remember that nothing was saved. True if the user has to be told: not yet in this session, or
+ * nothing can be remembered. `session` may be NULL: not known. No lock is needed, since that may be
+ * just what is wrong: of two processes at once one line may get lost, and is told again.
+ */
+bool turns_note_trouble(struct store *store, const char *agent, const char *session, const char *why);
+
+/** What went wrong last with an agent; NULL: nothing is known. */
+const struct turn_trouble *turns_trouble(const struct turns *turns, const char *agent);
 
 /* --- names --- */
 

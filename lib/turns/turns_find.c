@@ -84,7 +84,7 @@ static int none_fired(const struct turns *turns)
 			      "hooks install --agent <name>' makes it do so");
 }
 
-static int ambiguous(const struct turns *turns, const char *id)
+static int fail_ambiguous(const struct turns *turns, const char *id)
 {
 	struct strbuf list = STRBUF_INIT;
 
@@ -112,7 +112,7 @@ int turns_session(const struct turn_session **out, const struct turns *turns, co
 	for (size_t i = turns->nr; i-- && !*out && *id;)
 		found += !strncmp(turns->items[i].id, id, strlen(id));
 	if (found > 1)
-		return ambiguous(turns, id);
+		return fail_ambiguous(turns, id);
 	for (size_t i = turns->nr; i-- && !*out && found;)
 		if (!strncmp(turns->items[i].id, id, strlen(id)))
 			*out = &turns->items[i];
@@ -137,7 +137,7 @@ static int no_turn(const struct turn_session *session, const char *name)
 			      session->items[session->nr - 1].number);
 }
 
-/* Its place among those of the session. */
+/* Its index among those of the session. */
 static int find_turn(size_t *out, const struct turn_session *session, const struct name *name,
 		     const char *typed)
 {
@@ -184,7 +184,7 @@ static int newest_of(struct ckpt_record *out, struct store *store, const struct 
 			  session->nr ? session->items[session->nr - 1].end : "", "of", typed);
 }
 
-static int malformed(const char *name)
+static int fail_malformed(const char *name)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND,
 			      "no checkpoint named '%s'; a turn is 'turn:3', 'turn:-1' for the "
@@ -205,7 +205,7 @@ int turns_lookup(struct ckpt_record *out, struct store *store, const char *typed
 	struct turns turns = { 0 };
 	struct name name;
 	size_t at;
-	int err = parse_name(&name, typed) ? turns_read(&turns, store) : malformed(typed);
+	int err = parse_name(&name, typed) ? turns_read(&turns, store) : fail_malformed(typed);
 
 	if (!err)
 		err = refs_list(&refs, store);
@@ -261,7 +261,7 @@ int turns_range(struct turn_range *out, struct store *store, const char *typed)
 	struct name name;
 	size_t at;
 	int err = parse_name(&name, typed) && name.turn ? turns_read(&turns, store)
-							: malformed(typed);
+							: fail_malformed(typed);
 
 	*out = (struct turn_range)TURN_RANGE_INIT;
 	if (!err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/diffstat.h"
+#include "ui/patch.h"
 
 #include "base/base.h"
 #include "ui/term.h"
@@ -16,7 +16,7 @@ struct layout {
 	size_t most; /* changed lines of the file with the most: the graph's scale */
 };
 
-static size_t digits(unsigned long long n)
+static size_t count_digits(unsigned long long n)
 {
 	size_t count = 1;
 
@@ -27,7 +27,7 @@ static size_t digits(unsigned long long n)
 	return count;
 }
 
-static size_t more(size_t a, size_t b)
+static size_t larger(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
@@ -113,22 +113,22 @@ static void lay_out(struct layout *out, const struct diffstat_file *files, char 
 	struct layout want = { 0, 1, 0, 0 };
 
 	for (size_t i = 0; i < nr; i++) {
-		want.name = more(want.name, term_text_width(names[i]));
+		want.name = larger(want.name, term_text_width(names[i]));
 		if (files[i].binary) {
-			want.number = more(want.number, strlen("Bin"));
-			binary = more(binary, strlen(" ->  bytes") + digits(files[i].old_size) +
-						      digits(files[i].new_size));
+			want.number = larger(want.number, strlen("Bin"));
+			binary = larger(binary, strlen(" ->  bytes") + count_digits(files[i].old_size) +
+						      count_digits(files[i].new_size));
 		} else {
-			want.most = more(want.most, files[i].added + files[i].removed);
+			want.most = larger(want.most, files[i].added + files[i].removed);
 		}
 	}
-	want.number = more(want.number, digits(want.most));
-	want.graph = more(want.most, binary);
-	width = more(width, LEAST_NAME + LEAST_GRAPH + FRAME + want.number);
+	want.number = larger(want.number, count_digits(want.most));
+	want.graph = larger(want.most, binary);
+	width = larger(width, LEAST_NAME + LEAST_GRAPH + FRAME + want.number);
 
 	if (want.name + want.number + FRAME + want.graph > width) {
 		size_t eighths = width * 3 / 8, taken = want.number + FRAME;
-		size_t graph = eighths > taken ? more(eighths - taken, LEAST_GRAPH) : LEAST_GRAPH;
+		size_t graph = eighths > taken ? larger(eighths - taken, LEAST_GRAPH) : LEAST_GRAPH;
 
 		if (want.graph > graph)
 			want.graph = graph;
@@ -141,7 +141,7 @@ static void lay_out(struct layout *out, const struct diffstat_file *files, char 
 }
 
 /* At least 1 for anything but 0. */
-static size_t scale(size_t n, const struct layout *layout)
+static size_t scale_down(size_t n, const struct layout *layout)
 {
 	return n ? 1 + n * (layout->graph - 1) / layout->most : 0;
 }
@@ -185,16 +185,16 @@ static void add_graph(struct strbuf *out, const struct diffstat_file *file,
 	size_t added = file->added, removed = file->removed;
 
 	if (layout->graph <= layout->most) {
-		size_t total = scale(added + removed, layout);
+		size_t total = scale_down(added + removed, layout);
 
 		if (total < 2 && added && removed)
 			total = 2;
 		/* The smaller part is scaled and the larger gets the rest: the sum stays right. */
 		if (added < removed) {
-			added = scale(added, layout);
+			added = scale_down(added, layout);
 			removed = total - added;
 		} else {
-			removed = scale(removed, layout);
+			removed = scale_down(removed, layout);
 			added = total - removed;
 		}
 	}

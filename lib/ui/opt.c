@@ -338,7 +338,7 @@ const struct opt *opt_rows_letter(const struct opt_rows *rows, char letter)
 }
 
 /* "-3" is "-n 3", as in git. */
-static const struct opt *counted(const struct opt_rows *rows, const char *digits)
+static const struct opt *find_counted(const struct opt_rows *rows, const char *digits)
 {
 	const struct opt *opt = opt_rows_letter(rows, 'n');
 
@@ -348,7 +348,7 @@ static const struct opt *counted(const struct opt_rows *rows, const char *digits
 static int parse_short(const struct opt_rows *rows, struct cursor *cursor)
 {
 	const char *p = cursor->argv[cursor->at] + 1;
-	const struct opt *count = counted(rows, p);
+	const struct opt *count = find_counted(rows, p);
 
 	if (count) {
 		rows->given[count - rows->items] = true;

@@ -15,14 +15,14 @@ size_t opt_group(const struct opt *head)
 }
 
 /* "--stat" or "-z"; the caller frees it. */
-static char *shown(const struct opt *opt)
+static char *show_option(const struct opt *opt)
 {
 	return opt->name ? xstrfmt("--%s", opt->name) : xstrfmt("-%c", opt->letter);
 }
 
 static int error_about(const char *format, const struct opt *one, const struct opt *other)
 {
-	char *first = shown(one), *second = shown(other);
+	char *first = show_option(one), *second = show_option(other);
 	int err = ckpt_error_set(CKPT_EUSAGE, format, first, second);
 
 	free(first);
@@ -96,7 +96,7 @@ static bool is_word(const struct opt_arg *arg)
 }
 
 /* "a checkpoint", "an old path or a key", "start, complete or fail" */
-static void describe(struct strbuf *out, const struct opt_arg *arg)
+static void describe_argument(struct strbuf *out, const struct opt_arg *arg)
 {
 	for (size_t i = 0; i < OPT_CHOICES && arg->one_of[i]; i++) {
 		const char *word = arg->one_of[i];
@@ -122,7 +122,7 @@ static int error_argument(const char *command, const struct opt_arg *arg, const 
 	struct strbuf what = STRBUF_INIT;
 	int err;
 
-	describe(&what, arg);
+	describe_argument(&what, arg);
 	err = given ? ckpt_error_set(CKPT_EUSAGE, "'%s' takes %s, not '%s'", command, what.buf, given) :
 		      ckpt_error_set(CKPT_EUSAGE, "'%s' needs %s; see 'git checkpoint %s -h'",
 				     command, what.buf, command);
@@ -130,7 +130,7 @@ static int error_argument(const char *command, const struct opt_arg *arg, const 
 	return err;
 }
 
-static bool accepts(const struct opt_arg *arg, const char *word)
+static bool accepts_word(const struct opt_arg *arg, const char *word)
 {
 	for (size_t i = 0; i < OPT_CHOICES && arg->one_of[i]; i++)
 		if (arg->one_of[i][0] == '<' || !strcmp(arg->one_of[i], word))
@@ -183,7 +183,7 @@ static int check_arguments(const char *command, const struct opt *form, const st
 			take = (size_t)arg->max;
 		needed -= (size_t)arg->min;
 		for (size_t k = 0; k < take; k++, i++) {
-			if (i == nr || !accepts(arg, args[i]))
+			if (i == nr || !accepts_word(arg, args[i]))
 				return error_argument(command, arg, i < nr ? args[i] : NULL);
 		}
 	}

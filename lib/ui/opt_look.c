@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 
-static void note(struct opt_look *out, const struct opt *opt)
+static void note_given(struct opt_look *out, const struct opt *opt)
 {
 	char letter[2] = { opt->letter, '\0' };
 
@@ -22,7 +22,7 @@ static const struct opt *find_long(struct opt_look *out, const struct opt_rows *
 
 	if (opt_rows_long(&match, rows, word + 2, len))
 		return NULL;
-	note(out, match.opt);
+	note_given(out, match.opt);
 	*at_out = word[2 + len] ? 2 + len + 1 : 0;
 	return opt_takes_word(match.opt) || (*at_out && match.opt->kind != OPT_FLAG) ? match.opt
 										     : NULL;
@@ -36,7 +36,7 @@ static const struct opt *find_short(struct opt_look *out, const struct opt_rows 
 
 		if (!opt)
 			return NULL;
-		note(out, opt);
+		note_given(out, opt);
 		if (opt->kind != OPT_FLAG) {
 			*at_out = word[i + 1] ? i + 1 : 0;
 			return *at_out || opt_takes_word(opt) ? opt : NULL;
@@ -64,7 +64,7 @@ static void look_at_last(struct opt_look *out, const struct opt_rows *rows, cons
 }
 
 /* All but the last word, and that too unless it is NULL. */
-static void look(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr,
+static void read_words(struct opt_look *out, const struct opt_spec *spec, char *const *words, size_t nr,
 		 const char *last)
 {
 	const struct opt *pending = NULL;
@@ -105,7 +105,7 @@ const struct opt_spec *opt_look_sub(const struct opt_spec *spec, char *const *wo
 	const struct opt_spec *sub;
 	struct opt_look at;
 
-	look(&at, spec, words, nr, NULL);
+	read_words(&at, spec, words, nr, NULL);
 	sub = at.args.nr ? opt_sub(spec, at.args.items[0]) : NULL;
 	opt_look_release(&at);
 	return sub;
@@ -115,7 +115,7 @@ void opt_look(struct opt_look *out, const struct opt_spec *spec, char *const *wo
 {
 	const struct opt_spec *sub = spec->subs ? opt_look_sub(spec, words, nr - 1) : NULL;
 
-	look(out, sub ? sub : spec, words, nr - 1, words[nr - 1]);
+	read_words(out, sub ? sub : spec, words, nr - 1, words[nr - 1]);
 	if (!sub || !out->args.nr)
 		return;
 	strlist_drop_first(&out->args);
@@ -132,7 +132,7 @@ void opt_look_release(struct opt_look *look)
 /* ---- what can follow ---- */
 
 /* Of the form that an option asks for, or of the command. */
-static const struct opt_arg *arguments(const struct opt_look *look)
+static const struct opt_arg *find_arguments(const struct opt_look *look)
 {
 	const struct opt *opt = look->spec->options;
 
@@ -168,7 +168,7 @@ static bool dashes_lead_on(const struct opt_look *look, const struct opt_arg *ar
 
 const struct opt_arg *opt_look_next(const struct opt_look *look, const struct opt_arg *last)
 {
-	const struct opt_arg *args = arguments(look);
+	const struct opt_arg *args = find_arguments(look);
 
 	for (size_t i = last ? (size_t)(last - args) + 1 : 0; args && args[i].max; i++)
 		if (can_follow(look, args, i) && (args[i].dashes || !dashes_lead_on(look, args)))

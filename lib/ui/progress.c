@@ -61,40 +61,25 @@ static bool in_foreground(void)
 	return group < 0 || group == getpgrp();
 }
 
-static size_t columns(void)
+static size_t count_columns(void)
 {
 	struct winsize size;
 
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || !size.ws_col ? 80 : size.ws_col;
 }
 
-/* 12345 as "12,345". */
-static void add_number(struct strbuf *out, size_t n)
+static void compose_line(struct strbuf *line, const char *what, size_t done, size_t total)
 {
-	char digits[32];
-	int len = snprintf(digits, sizeof(digits), "%zu", n);
+	char some[UNITS_SIZE], all[UNITS_SIZE];
 
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			strbuf_addch(out, ',');
-		strbuf_addch(out, digits[i]);
-	}
-}
-
-static void compose(struct strbuf *line, const char *what, size_t done, size_t total)
-{
-	strbuf_addf(line, "%s: ", what);
 	if (!total) {
-		add_number(line, done);
-		strbuf_addstr(line, done == 1 ? " file" : " files");
+		strbuf_addf(line, "%s: %s %s", what, units_format_count(some, done),
+			    done == 1 ? "file" : "files");
 		return;
 	}
 	done = done < total ? done : total;
-	strbuf_addf(line, "%3u%% (", (unsigned)((double)done * 100 / (double)total));
-	add_number(line, done);
-	strbuf_addch(line, '/');
-	add_number(line, total);
-	strbuf_addch(line, ')');
+	strbuf_addf(line, "%s: %3u%% (%s/%s)", what, (unsigned)((double)done * 100 / (double)total),
+		    units_format_count(some, done), units_format_count(all, total));
 }
 
 /* 75 as "1m 15s", 7500 as "2h 5m". */
@@ -112,6 +97,7 @@ static void add_duration(struct strbuf *out, int64_t seconds)
 /* How fast it goes, and how long it will take if it goes on like that. */
 static void compose_rate(struct strbuf *line, const char *what, size_t done, size_t total, int64_t now)
 {
+	char number[UNITS_SIZE];
 	double rate;
 
 	if (strcmp(stretch.what, what) || stretch.total != total || done < stretch.done) {
@@ -123,9 +109,7 @@ static void compose_rate(struct strbuf *line, const char *what, size_t done, siz
 	if (now - stretch.begin_ms < RATE_MS || done == stretch.done)
 		return;
 	rate = (double)(done - stretch.done) * 1000 / (double)(now - stretch.begin_ms);
-	strbuf_addstr(line, ", ");
-	add_number(line, (size_t)(rate + 0.5));
-	strbuf_addstr(line, "/s");
+	strbuf_addf(line, ", %s/s", units_format_count(number, (uint64_t)(rate + 0.5)));
 	if (total > done) {
 		strbuf_addstr(line, ", ");
 		add_duration(line, (int64_t)((double)(total - done) / rate + 0.5));
@@ -134,13 +118,13 @@ static void compose_rate(struct strbuf *line, const char *what, size_t done, siz
 }
 
 /* The line, and spaces over the rest of the previous one. */
-static void draw(const char *what, size_t done, size_t total, int64_t now)
+static void draw_line(const char *what, size_t done, size_t total, int64_t now)
 {
 	struct strbuf line = STRBUF_INIT;
-	size_t width, room = columns() - 1;
+	size_t width, room = count_columns() - 1;
 
 	strbuf_addch(&line, '\r');
-	compose(&line, what, done, total);
+	compose_line(&line, what, done, total);
 	compose_rate(&line, what, done, total, now);
 	width = term_text_width(line.buf + 1);
 	/* A line that wraps could not be removed again; words are short, so this is a tiny window. */
@@ -173,7 +157,7 @@ void progress_show(const char *what, size_t done, size_t total, void *payload)
 	if (now >= atomic_load(&next_ms) && atomic_load(&next_ms)) {
 		atomic_store(&next_ms, now + REDRAW_MS);
 		if (in_foreground())
-			draw(what, done, total, now);
+			draw_line(what, done, total, now);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/prompt.h"
+#include "ui/term.h"
 
 #include "base/base.h"
-#include "ui/term.h"
 
 #include <termios.h>
 

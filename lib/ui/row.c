@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/row.h"
+#include "ui/table.h"
 
 #include "base/base.h"
 
@@ -13,6 +13,11 @@ void row_json(struct row *row, const char *key, json_t *value)
 void row_bool(struct row *row, const char *key, bool value)
 {
 	row_json(row, key, json_boolean(value));
+}
+
+void row_seconds(struct row *row, const char *key, double seconds)
+{
+	row_json(row, key, json_real((double)(long long)(seconds * 1e6) / 1e6));
 }
 
 void row_texts(struct row *row, const char *key, const struct strlist *list)

@@ -170,7 +170,7 @@ static void leave_out(struct width *widths, const struct table *table, size_t ro
 }
 
 /* Take up to `excess` columns from `width`, but leave `least`; returns what is still too much. */
-static size_t shorten(size_t *width, size_t least, size_t excess)
+static size_t shorten_width(size_t *width, size_t least, size_t excess)
 {
 	size_t cut = *width > least ? *width - least : 0;
 
@@ -201,7 +201,7 @@ static void fit_widths(struct width *widths, const struct table *table, size_t r
 	excess = total > room ? total - room : 0;
 	for (size_t c = 0; c < table->columns_nr && excess; c++)
 		if (!widths[c].out)
-			excess = shorten(&widths[c].columns,
+			excess = shorten_width(&widths[c].columns,
 					 fair_width(&table->columns[c], widths[c].columns, room),
 					 excess);
 	while (excess) {
@@ -209,7 +209,7 @@ static void fit_widths(struct width *widths, const struct table *table, size_t r
 
 		if (widest == table->columns_nr)
 			return;
-		excess = shorten(&widths[widest].columns, widths[widest].columns - 1, excess);
+		excess = shorten_width(&widths[widest].columns, widths[widest].columns - 1, excess);
 	}
 }
 

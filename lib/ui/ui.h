@@ -7,11 +7,8 @@
  *
  * This is what other folders include.
  */
-#include "ui/diffstat.h"
 #include "ui/opt.h"
 #include "ui/patch.h"
-#include "ui/prompt.h"
-#include "ui/row.h"
 #include "ui/table.h"
 #include "ui/term.h"
 

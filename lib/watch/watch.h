@@ -10,7 +10,7 @@
  * checkpoints by itself.
  *
  * Why an answer is right. There is a node for each directory in the stat cache that was loaded
- * (watch_nodes_internal.h). A question names a cache, and a tick: the moment when the walk began
+ * (watch_cover_internal.h). A question names a cache, and a tick: the moment when the walk began
  * that filled the cache.
  *
  *  1. Ticks. Each answer ends a tick and gives out its number; events that are read after that
@@ -78,13 +78,13 @@ bool watch_await(const char *home, bool running, int seconds);
 /*
  * In this folder:
  *
- *   watch_cover watch_nodes  watches on the directories of a worktree; these directories
- *   watch_events watch_answer  what the watches tell; what changed since a walk
- *   watch_run watch_talk    the process: waiting for what comes; connections
+ *   watch_cover watch_nodes  watches on the directories of a worktree, what they tell, what changed
+ *                           since a walk; these directories
+ *   watch_run               the process: waiting for what comes; connections
  *   watch_tree watch_trees  one worktree; all that are registered, and those linked to them
- *   watch_save watch_pace watch_child  saving it: when, and by another process
- *   watch_poll              looking at directories that cannot be watched
- *   watch_registry watch_tell  which worktrees; asking the process, from outside
+ *   watch_save watch_pace   saving one in another process, or looking at it if it cannot be watched;
+ *                           when
+ *   watch_tell              from outside: which worktrees are registered; asking the process
  */
 
 #endif

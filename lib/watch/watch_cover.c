@@ -15,7 +15,13 @@
 enum {
 	EVENTS = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_FROM |
 		 IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR,
+	NAME_EVENTS = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO,
+	END_EVENTS = IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED,
 	DEPTH_MAX = 1000, /* what is below such a directory is not watched one by one */
+	READ_SIZE = 65536,
+	READS_MAX = 16, /* in a row, before others get their turn */
+	/* Names take that much, and a few bytes for the line before them. */
+	NAMES_MAX = WATCHED_ANSWER_MAX - WATCHED_QUESTION_MAX,
 };
 
 /* --- watches --- */
@@ -29,7 +35,8 @@ static int add_watch(const struct watch_cover *cover, int fd, uint32_t mask)
 	return inotify_add_watch(cover->inotify, path, mask);
 }
 
-int watch_cover_add_cookie(const struct watch_cover *cover)
+/* A new watch on a directory of the store that nobody else watches here (6). -1 with errno. */
+static int add_cookie(const struct watch_cover *cover)
 {
 	int fd = openat(cover->storefd, "objects", O_PATH | O_NOFOLLOW | O_CLOEXEC), watch;
 
@@ -61,7 +68,7 @@ static uint64_t new_instance(void)
 	return instance;
 }
 
-static enum watch_trouble start(struct watch_cover *cover)
+static enum watch_trouble start_watching(struct watch_cover *cover)
 {
 	cover->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (cover->inotify < 0)
@@ -75,14 +82,15 @@ static enum watch_trouble start(struct watch_cover *cover)
 }
 
 /* With events the watches lost their meaning: a directory may be elsewhere by now. */
-static enum watch_trouble renew(struct watch_cover *cover)
+static enum watch_trouble watch_again(struct watch_cover *cover)
 {
 	watch_nodes_release(&cover->nodes);
 	fs_close(cover->inotify);
-	return start(cover);
+	return start_watching(cover);
 }
 
-void watch_cover_lose(struct watch_cover *cover)
+/* Nothing is known any more (7). */
+static void lose_events(struct watch_cover *cover)
 {
 	cover->lost = true;
 	cover->instance = new_instance();
@@ -101,7 +109,7 @@ enum watch_trouble watch_cover_open(struct watch_cover *out, const char *root, i
 	out->storefd = storefd;
 	out->tick = 1;
 	out->instance = new_instance();
-	trouble = start(out);
+	trouble = start_watching(out);
 	if (!trouble)
 		out->root = xstrdup(root);
 	return trouble;
@@ -138,7 +146,7 @@ static bool is_lack(int error)
 }
 
 /* False: watches ran out. A directory that cannot be watched stays loose (2). */
-static bool arm(struct load *load, struct watch_node *node)
+static bool arm_node(struct load *load, struct watch_node *node)
 {
 	struct watch_cover *cover = load->cover;
 	int fd = beneath_open_near(&load->near, load->rootfd, load->path.buf,
@@ -213,7 +221,7 @@ static void drop_others(struct watch_cover *cover, struct watch_node *parent)
 /* False: watches ran out. */
 static bool load_dir(struct load *load, struct watch_node *node, const struct statcache_dir *dir)
 {
-	if (node->watch < 0 && !arm(load, node))
+	if (node->watch < 0 && !arm_node(load, node))
 		return false;
 	for (uint32_t i = 0; dir && i < dir->nr && node->watch >= 0; i++)
 		if (statcache_entries(dir)[i].kind == WT_DIR &&
@@ -268,13 +276,13 @@ enum watch_trouble watch_cover_load(struct watch_cover *cover)
 	struct statcache *cache;
 
 	if (cover->lost)
-		trouble = renew(cover);
+		trouble = watch_again(cover);
 	if (trouble)
 		return trouble;
 	load.rootfd = open_root(cover);
 	if (load.rootfd < 0) {
 		cover->gone = true;
-		watch_cover_lose(cover);
+		lose_events(cover);
 		return WATCH_GONE;
 	}
 	cache = statcache_open(cover->storefd, LAYOUT_STATCACHE);
@@ -289,4 +297,191 @@ enum watch_trouble watch_cover_load(struct watch_cover *cover)
 	strbuf_release(&load.path);
 	free(load.twice);
 	return trouble;
+}
+
+/* --- events --- */
+
+/* The directory itself went, or got another name. */
+static void end_node(struct watch_cover *cover, struct watch_node *node)
+{
+	if (!node->parent) {
+		cover->gone = true;
+		lose_events(cover);
+		return;
+	}
+	watch_nodes_touch(&cover->nodes, node->parent, cover->tick);
+	watch_nodes_loosen(&cover->nodes, node);
+}
+
+/* Whatever happened to a name: if it is, or was, that of a directory, look again (4). */
+static void note_name(struct watch_cover *cover, struct watch_node *node, const char *name)
+{
+	struct watch_node *child = watch_nodes_child(&cover->nodes, node, name);
+
+	if (child)
+		watch_nodes_loosen(&cover->nodes, child);
+}
+
+static void apply_event(struct watch_cover *cover, const struct inotify_event *event)
+{
+	struct watch_node *node;
+
+	if (event->mask & IN_Q_OVERFLOW) {
+		cover->changes++;
+		lose_events(cover);
+		return;
+	}
+	node = watch_nodes_of(&cover->nodes, event->wd);
+	if (!node)
+		return;
+	cover->changes++;
+	if (event->mask & END_EVENTS) {
+		end_node(cover, node);
+		return;
+	}
+	watch_nodes_touch(&cover->nodes, node, cover->tick);
+	if (event->mask & NAME_EVENTS && event->len)
+		note_name(cover, node, event->name);
+}
+
+/* One read; 1 if `cookie` was in it, 0 if not, -1 if there was nothing, or after a failure. */
+static int read_some(struct watch_cover *cover, int cookie)
+{
+	_Alignas(struct inotify_event) char buf[READ_SIZE];
+	ssize_t len = read(cover->inotify, buf, sizeof(buf));
+	int seen = 0;
+
+	if (len <= 0) {
+		if (len < 0 && errno != EAGAIN && errno != EINTR)
+			lose_events(cover);
+		return len < 0 && errno == EINTR ? 0 : -1;
+	}
+	for (char *at = buf; at < buf + len;) {
+		const struct inotify_event *event = (const struct inotify_event *)at;
+
+		if (cookie >= 0 && event->wd == cookie && event->mask & IN_IGNORED)
+			seen = 1;
+		else
+			apply_event(cover, event);
+		at += sizeof(*event) + event->len;
+	}
+	return seen;
+}
+
+void watch_cover_read(struct watch_cover *cover)
+{
+	for (int i = 0; i < READS_MAX; i++)
+		if (read_some(cover, -1) < 0)
+			break;
+}
+
+/*
+ * That a watch was removed is an event like any other: it is in the queue after all that happened
+ * before. The next one is put there at once, while there certainly is room for it. What was read
+ * together with it happened later; the walk has not begun yet, so it may count as earlier.
+ */
+static bool sync_events(struct watch_cover *cover)
+{
+	int cookie = cover->cookie >= 0 ? cover->cookie : add_cookie(cover);
+	int seen = 0;
+
+	cover->cookie = -1;
+	if (cookie < 0 || inotify_rm_watch(cover->inotify, cookie) < 0)
+		return false;
+	cover->cookie = add_cookie(cover);
+	while (!seen && !cover->lost)
+		seen = read_some(cover, cookie);
+	if (seen < 0)
+		lose_events(cover);
+	return !cover->lost;
+}
+
+/* --- answers --- */
+
+/* The watched directory is the one that its path leads to. */
+static bool root_is_there(struct watch_cover *cover)
+{
+	struct stat st;
+
+	if (!cover->gone && !lstat(cover->root, &st) && st.st_dev == cover->dev &&
+	    st.st_ino == cover->ino)
+		return true;
+	cover->gone = true;
+	return false;
+}
+
+/* Another cache than the one that was loaded, or places where watches are missing. */
+static enum watch_trouble load_if_needed(struct watch_cover *cover, const struct statcache_id *asked)
+{
+	const struct statcache_id *loaded = &cover->loaded;
+
+	if (asked->base == loaded->base && asked->size == loaded->size && !cover->nodes.loose_nr)
+		return WATCH_NONE;
+	return watch_cover_load(cover);
+}
+
+static bool add_path(struct strlist *out, size_t *room, const struct watch_node *node)
+{
+	struct strbuf path = STRBUF_INIT;
+
+	watch_nodes_path(&path, node);
+	if (path.len + 1 > *room) {
+		strbuf_release(&path);
+		return false;
+	}
+	*room -= path.len + 1;
+	strlist_take(out, strbuf_detach(&path, NULL));
+	return true;
+}
+
+/* False: there are too many. */
+static bool collect_changed(struct watched *out, const struct watch_cover *cover, uint64_t since)
+{
+	size_t room = NAMES_MAX;
+
+	for (const struct watch_node *node = cover->nodes.newest; node && node->changed > since;
+	     node = node->older)
+		if (!add_path(&out->dirs, &room, node))
+			return false;
+	for (const struct watch_node *node = cover->nodes.loose; node; node = node->older)
+		if (!add_path(&out->trees, &room, node))
+			return false;
+	strlist_sort_unique(&out->dirs);
+	strlist_sort_unique(&out->trees);
+	return true;
+}
+
+static bool is_known(const struct watch_cover *cover, const struct watched_question *question)
+{
+	return !cover->lost && question->since.instance == cover->instance &&
+	       question->since.tick < cover->tick && cover->loaded.size &&
+	       question->cache.base == cover->loaded.base &&
+	       question->cache.size == cover->loaded.size;
+}
+
+void watch_cover_answer(struct watched *out, enum watch_trouble *trouble_out,
+			struct watch_cover *cover, const struct watched_question *question,
+			const struct watched_view *view)
+{
+	bool synced;
+
+	memset(out, 0, sizeof(*out));
+	out->all = true;
+	*trouble_out = WATCH_NONE;
+	if (cover->blind || !watched_view_equal(view, &question->view) || !root_is_there(cover))
+		return;
+	synced = sync_events(cover);
+	if (synced)
+		*trouble_out = load_if_needed(cover, &question->cache);
+	if (*trouble_out || cover->gone)
+		return;
+	if (synced && is_known(cover, question)) {
+		out->all = !collect_changed(out, cover, question->since.tick);
+		if (out->all) {
+			strlist_release(&out->dirs);
+			strlist_release(&out->trees);
+		}
+	}
+	/* Even if it is not known what happened before: from now on it is (1). */
+	out->now = (struct watch_mark){ cover->instance, cover->tick++ };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "watch/watch_nodes_internal.h"
+#include "watch/watch_cover_internal.h"
 
 #include "base/base.h"
 
@@ -7,134 +7,83 @@ enum { FIRST_SIZE = 64 };
 
 /* --- the two tables: by parent and name, by watch --- */
 
-static uint64_t mix(uint64_t x)
+static uint64_t hash_name(const struct watch_node *parent, const char *name)
 {
-	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
-	x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
-	return x ^ (x >> 32);
+	return hash_mix(hash_mix(HASH_MIX_START, &parent, sizeof(parent)), name, strlen(name));
 }
 
-static uint64_t name_hash(const struct watch_node *parent, const char *name)
+static uint64_t hash_watch(int watch)
 {
-	uint64_t hash = mix((uintptr_t)parent);
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return mix(hash);
+	return hash_mix(HASH_MIX_START, &watch, sizeof(watch));
 }
 
 static struct watch_node **slot_of(const struct watch_table *table, uint64_t hash)
 {
-	return &table->slots[hash & (table->size - 1)];
+	return &table->slots[(hash ^ hash >> 32) & (table->size - 1)];
 }
 
-static struct watch_node **name_slot(const struct watch_nodes *nodes,
-				     const struct watch_node *parent, const char *name)
+static struct watch_node **node_slot(const struct watch_nodes *nodes, enum watch_key key,
+				     const struct watch_node *node)
 {
-	return slot_of(&nodes->names, name_hash(parent, name));
+	return slot_of(&nodes->tables[key], key == WATCH_BY_NAME ? hash_name(node->parent, node->name)
+								 : hash_watch(node->watch));
 }
 
-static struct watch_node **watch_slot(const struct watch_nodes *nodes, int watch)
+static void put_node(struct watch_nodes *nodes, enum watch_key key, struct watch_node *node)
 {
-	return slot_of(&nodes->watches, mix((uint64_t)watch));
-}
+	struct watch_node **slot = node_slot(nodes, key, node);
 
-/* Make room for one more, in a table of twice the size if need be. */
-static bool grow(struct watch_table *table, struct watch_node ***old, size_t *old_size)
-{
-	if (table->nr++ < table->size)
-		return false;
-	*old = table->slots;
-	*old_size = table->size;
-	table->size = table->size ? 2 * table->size : FIRST_SIZE;
-	table->slots = xcalloc(table->size, sizeof(*table->slots));
-	return true;
-}
-
-static void put_name(struct watch_nodes *nodes, struct watch_node *node)
-{
-	struct watch_node **slot = name_slot(nodes, node->parent, node->name);
-
-	node->same_name = *slot;
+	node->same[key] = *slot;
 	*slot = node;
 }
 
-static void put_watch(struct watch_nodes *nodes, struct watch_node *node)
+/* Into a table of twice the size if need be. */
+static void enter_table(struct watch_nodes *nodes, enum watch_key key, struct watch_node *node)
 {
-	struct watch_node **slot = watch_slot(nodes, node->watch);
+	struct watch_table *table = &nodes->tables[key], old = *table;
+	struct watch_node *next;
 
-	node->same_watch = *slot;
-	*slot = node;
-}
-
-static void enter_name(struct watch_nodes *nodes, struct watch_node *node)
-{
-	struct watch_node **old, *next;
-	size_t old_size;
-
-	if (grow(&nodes->names, &old, &old_size)) {
-		for (size_t i = 0; i < old_size; i++)
-			for (struct watch_node *at = old[i]; at; at = next) {
-				next = at->same_name;
-				put_name(nodes, at);
+	if (table->nr++ == table->size) {
+		table->size = table->size ? 2 * table->size : FIRST_SIZE;
+		table->slots = xcalloc(table->size, sizeof(*table->slots));
+		for (size_t i = 0; i < old.size; i++)
+			for (struct watch_node *at = old.slots[i]; at; at = next) {
+				next = at->same[key];
+				put_node(nodes, key, at);
 			}
-		free(old);
+		free(old.slots);
 	}
-	put_name(nodes, node);
+	put_node(nodes, key, node);
 }
 
-static void enter_watch(struct watch_nodes *nodes, struct watch_node *node)
+static void leave_table(struct watch_nodes *nodes, enum watch_key key, struct watch_node *node)
 {
-	struct watch_node **old, *next;
-	size_t old_size;
-
-	if (grow(&nodes->watches, &old, &old_size)) {
-		for (size_t i = 0; i < old_size; i++)
-			for (struct watch_node *at = old[i]; at; at = next) {
-				next = at->same_watch;
-				put_watch(nodes, at);
-			}
-		free(old);
-	}
-	put_watch(nodes, node);
-}
-
-static void leave_name(struct watch_nodes *nodes, struct watch_node *node)
-{
-	struct watch_node **at = name_slot(nodes, node->parent, node->name);
+	struct watch_node **at = node_slot(nodes, key, node);
 
 	while (*at != node)
-		at = &(*at)->same_name;
-	*at = node->same_name;
-	nodes->names.nr--;
-}
-
-static void leave_watch(struct watch_nodes *nodes, struct watch_node *node)
-{
-	struct watch_node **at = watch_slot(nodes, node->watch);
-
-	while (*at != node)
-		at = &(*at)->same_watch;
-	*at = node->same_watch;
-	nodes->watches.nr--;
+		at = &(*at)->same[key];
+	*at = node->same[key];
+	nodes->tables[key].nr--;
 }
 
 struct watch_node *watch_nodes_child(const struct watch_nodes *nodes,
 				     const struct watch_node *parent, const char *name)
 {
-	struct watch_node *at = nodes->names.size ? *name_slot(nodes, parent, name) : NULL;
+	const struct watch_table *table = &nodes->tables[WATCH_BY_NAME];
+	struct watch_node *at = table->size ? *slot_of(table, hash_name(parent, name)) : NULL;
 
 	while (at && (at->parent != parent || strcmp(at->name, name) != 0))
-		at = at->same_name;
+		at = at->same[WATCH_BY_NAME];
 	return at;
 }
 
 struct watch_node *watch_nodes_of(const struct watch_nodes *nodes, int watch)
 {
-	struct watch_node *at = nodes->watches.size ? *watch_slot(nodes, watch) : NULL;
+	const struct watch_table *table = &nodes->tables[WATCH_BY_WATCH];
+	struct watch_node *at = table->size ? *slot_of(table, hash_watch(watch)) : NULL;
 
 	while (at && at->watch != watch)
-		at = at->same_watch;
+		at = at->same[WATCH_BY_WATCH];
 	return at;
 }
 
@@ -178,7 +127,7 @@ static void disarm(struct watch_nodes *nodes, struct watch_node *node)
 {
 	int watch = node->watch;
 
-	leave_watch(nodes, node);
+	leave_table(nodes, WATCH_BY_WATCH, node);
 	link_out(&nodes->newest, node);
 	node->watch = -1;
 	if (nodes->gone)
@@ -203,7 +152,7 @@ struct watch_node *watch_nodes_add(struct watch_nodes *nodes, struct watch_node 
 	} else {
 		nodes->root = node;
 	}
-	enter_name(nodes, node);
+	enter_table(nodes, WATCH_BY_NAME, node);
 	become_loose(nodes, node);
 	nodes->nr++;
 	return node;
@@ -214,7 +163,7 @@ void watch_nodes_arm(struct watch_nodes *nodes, struct watch_node *node, int wat
 	stop_being_loose(nodes, node);
 	node->watch = watch;
 	node->changed = tick;
-	enter_watch(nodes, node);
+	enter_table(nodes, WATCH_BY_WATCH, node);
 	link_in(&nodes->newest, node);
 }
 
@@ -225,7 +174,7 @@ static void remove_one(struct watch_nodes *nodes, struct watch_node *node)
 		stop_being_loose(nodes, node);
 	else
 		disarm(nodes, node);
-	leave_name(nodes, node);
+	leave_table(nodes, WATCH_BY_NAME, node);
 	if (node->prev)
 		node->prev->next = node->next;
 	else if (node->parent)
@@ -316,7 +265,7 @@ void watch_nodes_release(struct watch_nodes *nodes)
 	nodes->gone = NULL;
 	if (nodes->root)
 		watch_nodes_drop(nodes, nodes->root);
-	free(nodes->names.slots);
-	free(nodes->watches.slots);
+	free(nodes->tables[WATCH_BY_NAME].slots);
+	free(nodes->tables[WATCH_BY_WATCH].slots);
 	memset(nodes, 0, sizeof(*nodes));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "watch/watch_pace_internal.h"
+#include "watch/watch_tree_internal.h"
 
 #include "base/base.h"
 

@@ -2,20 +2,120 @@
 #include "watch/watch.h"
 
 #include "base/base.h"
-#include "watch/watch_talk_internal.h"
-#include "watch/watch_trees_internal.h"
+#include "tree/tree.h"
+#include "watch/watch_tree_internal.h"
 
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 
-/* Saves at the same time; more would only wait for the disk. */
-enum { SAVES_MAX = 2, LOCK_TRIES = 1000 };
+enum {
+	SAVES_MAX = 2, /* at the same time; more would only wait for the disk */
+	LOCK_TRIES = 1000,
+	TALKS_MAX = 64,
+	TALK_SECONDS = 5,
+	DEAF_SECONDS = 1, /* a socket that nobody takes from stays readable, and would keep us busy */
+};
+
+/*
+ * --- connections of processes that ask ---
+ *
+ * Each sends one line and gets one answer. Nobody waits for them: a peer that says nothing, or does
+ * not read, is cut off.
+ */
+
+struct talk {
+	int fd;
+	struct watch_tree *tree; /* NULL: it asks the process as a whole */
+	struct strbuf in, out;
+	size_t sent;
+	bool answered;
+	double until;
+};
+
+struct talks {
+	struct talk items[TALKS_MAX];
+	size_t nr;
+	double deaf; /* until then none is taken: there are no descriptors */
+};
+
+/* One from a socket that listens, if it is a process of this user. */
+static void accept_talk(struct talks *talks, int listener, struct watch_tree *tree)
+{
+	int fd = talks->nr < TALKS_MAX ?
+			 accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+	struct talk *talk;
+
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		talks->deaf = clock_monotonic() + DEAF_SECONDS;
+	if (fd < 0)
+		return;
+	if (!watched_peer_is_us(fd)) {
+		close(fd);
+		return;
+	}
+	talk = &talks->items[talks->nr++];
+	memset(talk, 0, sizeof(*talk));
+	talk->fd = fd;
+	talk->tree = tree;
+	strbuf_init(&talk->in);
+	strbuf_init(&talk->out);
+	talk->until = clock_monotonic() + TALK_SECONDS;
+}
+
+/* What came; true when the question is complete and has not been answered yet. */
+static bool read_talk(struct talk *talk)
+{
+	char buf[WATCHED_QUESTION_MAX];
+	ssize_t n = recv(talk->fd, buf, sizeof(buf), 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n > 0)
+		strbuf_add(&talk->in, buf, (size_t)n);
+	if (n > 0 && talk->in.buf[talk->in.len - 1] == '\n' &&
+	    talk->in.len <= WATCHED_QUESTION_MAX)
+		return true;
+	/* It went away, or goes on and on. */
+	if (n <= 0 || talk->in.len > WATCHED_QUESTION_MAX)
+		talk->until = 0;
+	return false;
+}
+
+/* As much as it takes now; false when there is nothing left to do: close it. */
+static bool write_talk(struct talk *talk)
+{
+	while (talk->sent < talk->out.len) {
+		ssize_t n = send(talk->fd, talk->out.buf + talk->sent, talk->out.len - talk->sent,
+				 MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		if (n < 0 && errno != EINTR)
+			return false;
+		if (n > 0)
+			talk->sent += (size_t)n;
+	}
+	return false;
+}
+
+static void close_talk(struct talks *talks, size_t at)
+{
+	struct talk *talk = &talks->items[at];
+
+	close(talk->fd);
+	strbuf_release(&talk->in);
+	strbuf_release(&talk->out);
+	*talk = talks->items[--talks->nr];
+}
+
+/* --- the process --- */
 
 struct server {
 	struct watch_trees trees;
-	struct watch_talks talks;
+	struct talks talks;
 	int homefd, lockfd, listener, mounts;
 	int64_t since;
 	bool stop;
@@ -63,18 +163,23 @@ static int take_lock(struct server *server, const char *home)
 	return CKPT_EREFUSED;
 }
 
+/* Those of a worktree that is no longer watched. */
 static void drop_talks(struct watch_tree *tree, void *payload)
 {
-	watch_talks_drop(&((struct server *)payload)->talks, tree);
+	struct talks *talks = payload;
+
+	for (size_t i = talks->nr; i > 0; i--)
+		if (talks->items[i - 1].tree == tree)
+			close_talk(talks, i - 1);
 }
 
-static int begin(struct server *server, const char *home)
+static int begin_serving(struct server *server, const char *home)
 {
 	int err = fs_mkdir_p(home, 0700);
 
 	watch_trees_init(&server->trees, home);
 	server->trees.gone = drop_talks;
-	server->trees.payload = server;
+	server->trees.payload = &server->talks;
 	server->since = clock_now();
 	server->lockfd = server->listener = server->homefd = -1;
 	/* Without it, nothing would tell that something was mounted. */
@@ -95,13 +200,13 @@ static int begin(struct server *server, const char *home)
 	return err;
 }
 
-static void end(struct server *server)
+static void end_serving(struct server *server)
 {
 	if (server->listener >= 0)
 		(void)unlinkat(server->homefd, WATCH_SOCKET, 0);
 	watch_trees_release(&server->trees);
 	while (server->talks.nr)
-		watch_talk_close(&server->talks, 0);
+		close_talk(&server->talks, 0);
 	fs_close(server->listener);
 	fs_close(server->mounts);
 	fs_close(server->homefd);
@@ -111,7 +216,7 @@ static void end(struct server *server)
 
 /* --- questions --- */
 
-static json_t *status(const struct server *server)
+static json_t *make_status(const struct server *server)
 {
 	json_t *trees = json_array(), *answer = json_object();
 
@@ -124,7 +229,7 @@ static json_t *status(const struct server *server)
 	return answer;
 }
 
-static void obey(struct server *server, struct watch_talk *talk)
+static void obey(struct server *server, struct talk *talk)
 {
 	const char *word = talk->in.buf;
 	json_t *answer;
@@ -139,7 +244,7 @@ static void obey(struct server *server, struct watch_talk *talk)
 		talk->until = 0;
 		return;
 	}
-	answer = status(server);
+	answer = make_status(server);
 	json_write(&talk->out, answer);
 	json_decref(answer);
 }
@@ -155,7 +260,7 @@ static void look_at_mounts(struct server *server)
 		watch_tree_look_at_mounts(server->trees.items[i]);
 }
 
-static void answer(struct server *server, struct watch_talk *talk)
+static void answer_talk(struct server *server, struct talk *talk)
 {
 	struct watched_question question;
 
@@ -181,7 +286,7 @@ enum { OWN_FDS = 3, TREE_FDS = 3 };
 /* First our own, then three for each tree, then the connections; those that are -1 are ignored. */
 static void collect_fds(struct server *server)
 {
-	bool room = server->talks.nr < WATCH_TALKS_MAX &&
+	bool room = server->talks.nr < TALKS_MAX &&
 		    clock_monotonic() >= server->talks.deaf;
 
 	server->fds_nr = 0;
@@ -246,7 +351,7 @@ static void deal_with_trees(struct server *server)
 		if (fds[1].revents && tree->child.pid)
 			watch_tree_saved(tree);
 		if (fds[2].revents && tree->listener >= 0)
-			watch_talk_accept(&server->talks, tree->listener, tree);
+			accept_talk(&server->talks, tree->listener, tree);
 	}
 }
 
@@ -256,20 +361,20 @@ static void deal_with_talks(struct server *server, size_t nr)
 	double now = clock_monotonic();
 
 	for (size_t i = nr; i > 0; i--) {
-		struct watch_talk *talk = &server->talks.items[i - 1];
+		struct talk *talk = &server->talks.items[i - 1];
 		short told = server->fds[server->fds_nr - nr + i - 1].revents;
 		bool open = true;
 
-		if (told && !talk->answered && watch_talk_read(talk))
-			answer(server, talk);
+		if (told && !talk->answered && read_talk(talk))
+			answer_talk(server, talk);
 		if (talk->answered)
-			open = watch_talk_write(talk);
+			open = write_talk(talk);
 		if (!open || now >= talk->until)
-			watch_talk_close(&server->talks, i - 1);
+			close_talk(&server->talks, i - 1);
 	}
 }
 
-static void deal(struct server *server)
+static void deal_with_all(struct server *server)
 {
 	size_t talks = server->talks.nr;
 
@@ -281,7 +386,7 @@ static void deal(struct server *server)
 	deal_with_talks(server, talks);
 	deal_with_trees(server);
 	if (server->fds[0].revents)
-		watch_talk_accept(&server->talks, server->listener, NULL);
+		accept_talk(&server->talks, server->listener, NULL);
 }
 
 /* Whether another one could be started. */
@@ -309,12 +414,12 @@ static void serve(struct server *server)
 		watch_trees_miss(&server->trees);
 		if (server->trees.again <= clock_monotonic())
 			watch_trees_look(&server->trees);
-		if (!server->trees.places_nr && !server->trees.problem)
+		if (!server->trees.roots_nr && !server->trees.problem)
 			break;
 		may_save = save_what_is_due(server);
 		collect_fds(server);
 		wait_for_something(server, may_save);
-		deal(server);
+		deal_with_all(server);
 	}
 }
 
@@ -328,13 +433,13 @@ int watch_run(const char *home)
 	sigaddset(&blocked, SIGINT);
 	sigaddset(&blocked, SIGTERM);
 	sigaddset(&blocked, SIGHUP);
-	err = begin(&server, home);
+	err = begin_serving(&server, home);
 	sigprocmask(SIG_BLOCK, &blocked, &before);
 	if (!err) {
 		server.trees.again = 0;
 		serve(&server);
 	}
-	end(&server);
+	end_serving(&server);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return err;
 }

@@ -5,13 +5,183 @@
 #include "git/git.h"
 #include "gitstate/gitstate.h"
 #include "record/record.h"
+#include "tree/tree.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+
+/* --- a save in another process --- */
+
+/* This very program, even if another version was installed in its place meanwhile. */
+#define PROGRAM "/proc/self/exe"
+#define NAME "git-checkpoint"
+
+enum { ANSWER_MAX = 16 << 20 };
+
+static void exec_save(const struct watch_child *child, int dirfd, const char *reason, char **environment)
+{
+	const char *const argv[] = { NAME,    "save", "--automatic", "--json", "--source",
+				     "watch", "-m",   reason,	     NULL };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(child->out, STDOUT_FILENO) < 0 ||
+	    dup2(null, STDERR_FILENO) < 0 || fchdir(dirfd) < 0)
+		_exit(126);
+	env_restore_umask();
+	execve(PROGRAM, (char *const *)argv, environment);
+	_exit(127);
+}
+
+/* False if it could not be started. */
+static bool start_child(struct watch_child *out, int dirfd, const char *reason)
+{
+	char **environment = env_given_for_directory(NULL);
+
+	*out = (struct watch_child){ .pidfd = -1, .out = memfd_create("answer", MFD_CLOEXEC) };
+	if (out->out >= 0)
+		out->pid = fork();
+	if (out->out >= 0 && !out->pid)
+		exec_save(out, dirfd, reason, environment);
+	free(environment);
+	if (out->pid > 0) {
+		out->pidfd = pidfd_open(out->pid, 0);
+		if (out->pidfd >= 0)
+			return true;
+		watch_save_stop(out);
+		return false;
+	}
+	fs_close(out->out);
+	*out = (struct watch_child){ .pid = 0, .pidfd = -1, .out = -1 };
+	return false;
+}
+
+/* Its exit status, and what it answered, which the caller frees; NULL if that is not an object. */
+static int end_child(json_t **answer, struct watch_child *child)
+{
+	off_t size = lseek(child->out, 0, SEEK_END);
+	struct strbuf text = STRBUF_INIT;
+	int status = spawn_wait(child->pid);
+
+	*answer = NULL;
+	if (size > 0 && size < ANSWER_MAX) {
+		strbuf_grow(&text, (size_t)size + 1);
+		if (fs_pread_full(child->out, text.buf, (size_t)size, 0) == size)
+			*answer = json_loadb(text.buf, (size_t)size, 0, NULL);
+	}
+	strbuf_release(&text);
+	fs_close(child->out);
+	fs_close(child->pidfd);
+	*child = (struct watch_child){ .pid = 0, .pidfd = -1, .out = -1 };
+	return status;
+}
+
+void watch_save_stop(struct watch_child *child)
+{
+	json_t *answer;
+
+	if (!child->pid)
+		return;
+	kill(child->pid, SIGTERM);
+	(void)end_child(&answer, child);
+	json_decref(answer);
+}
+
+/* --- looking at directories that cannot be watched --- */
+
+/* A pause is at least this many times as long as the look before it. */
+#define REST 50.0
+
+enum { DEPTH_MAX = 1000 }; /* what is deeper is left to saves */
+
+struct look {
+	const struct statcache *cache;
+	int rootfd;
+	struct beneath_near near;
+	struct strbuf path;
+	unsigned depth;
+	uint64_t sum;
+};
+
+/* A directory that is gone, or is something else by now, counts as one without times. */
+static void add_times(struct look *look)
+{
+	int fd = beneath_open_near(&look->near, look->rootfd, look->path.buf, O_PATH | O_DIRECTORY);
+	struct wt_stat times = { 0 };
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		wt_stat_from(&times, &st);
+	fs_close(fd);
+	look->sum = hash_mix(look->sum, &times, sizeof(times));
+}
+
+static void add_dir(struct look *look, const struct statcache_dir *dir)
+{
+	size_t len = look->path.len;
+
+	add_times(look);
+	if (!dir || look->depth >= DEPTH_MAX)
+		return;
+	look->depth++;
+	for (uint32_t i = 0; i < dir->nr; i++) {
+		const struct statcache_entry *entry = &statcache_entries(dir)[i];
+
+		if (entry->kind != WT_DIR)
+			continue;
+		path_append(&look->path, statcache_name(dir, entry));
+		add_dir(look, statcache_child(look->cache, entry));
+		strbuf_setlen(&look->path, len);
+	}
+	look->depth--;
+}
+
+/* Of all directories that the last save captured; never 0. */
+static uint64_t sum_dirs(const char *root, int storefd)
+{
+	struct look look = { .path = STRBUF_INIT, .sum = HASH_MIX_START };
+	struct statcache *cache = statcache_open(storefd, LAYOUT_STATCACHE);
+
+	look.cache = cache;
+	look.rootfd = open(root, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (look.rootfd >= 0)
+		add_dir(&look, cache ? statcache_root(cache) : NULL);
+	fs_close(look.rootfd);
+	beneath_near_release(&look.near);
+	strbuf_release(&look.path);
+	statcache_close(cache);
+	return look.sum ? look.sum : 1;
+}
+
+/*
+ * Whether the directories that the last save captured have changed since the last look; not at the
+ * first one. The next one is `pause` seconds later, or more in a large tree, so that looking takes
+ * little of a processor.
+ */
+static bool look_at_dirs(struct watch_poll *poll, const char *root, int storefd, double pause)
+{
+	double began = clock_monotonic(), ended;
+	uint64_t sum = sum_dirs(root, storefd);
+	bool differs = poll->seen && poll->seen != sum;
+
+	ended = clock_monotonic();
+	if (pause < REST * (ended - began))
+		pause = REST * (ended - began);
+	poll->seen = sum;
+	poll->next = ended + pause;
+	return differs;
+}
+
+/* --- saving when it is due --- */
 
 /* How a save may end. */
 enum { SAVED = 0, SAVED_IN_PART = 3 };
 
-static void set(char **text, char *value)
+static void set_text(char **text, char *value)
 {
 	free(*text);
 	*text = value;
@@ -21,7 +191,7 @@ static void set(char **text, char *value)
  * A git command holds its lock for a moment. One that is older than watchMax, while nothing changes,
  * was left by a git that was killed.
  */
-static char *lock_of_git(const struct watch_tree *tree)
+static char *find_git_lock(const struct watch_tree *tree)
 {
 	static const struct gitwrite_refs none;
 	struct repo *repo = NULL;
@@ -41,7 +211,7 @@ static char *lock_of_git(const struct watch_tree *tree)
 }
 
 /* A sentence, or NULL. */
-static char *obstacle(const struct watch_tree *tree)
+static char *find_obstacle(const struct watch_tree *tree)
 {
 	struct strbuf quoted = STRBUF_INIT;
 	char *lock;
@@ -51,7 +221,7 @@ static char *obstacle(const struct watch_tree *tree)
 				       ? "a restore was interrupted; 'git checkpoint restore --continue' "
 					 "finishes it, '--abort' goes back"
 				       : "a restore is in progress");
-	lock = lock_of_git(tree);
+	lock = find_git_lock(tree);
 	if (!lock)
 		return NULL;
 	quote_path(&quoted, lock);
@@ -70,14 +240,14 @@ double watch_tree_due(const struct watch_tree *tree)
 	return tree->poll.next < save ? tree->poll.next : save;
 }
 
-static bool has_changed(struct watch_tree *tree)
+static bool look_for_changes(struct watch_tree *tree)
 {
 	return tree->store &&
-	       watch_poll_look(&tree->poll, tree->root, tree->store->dirfd, tree->pace.quiet);
+	       look_at_dirs(&tree->poll, tree->root, tree->store->dirfd, tree->pace.quiet);
 }
 
 /* What people read in the list. */
-static const char *reason(const struct watch_tree *tree, double now)
+static const char *find_reason(const struct watch_tree *tree, double now)
 {
 	if (!tree->store)
 		return "watching begins";
@@ -89,28 +259,28 @@ static const char *reason(const struct watch_tree *tree, double now)
 void watch_tree_save(struct watch_tree *tree)
 {
 	double now = clock_monotonic();
-	const char *why = reason(tree, now);
+	const char *why = find_reason(tree, now);
 	int fd;
 
 	if (watch_tree_due(tree) > now)
 		return;
-	if (tree->poll.next <= now && has_changed(tree))
+	if (tree->poll.next <= now && look_for_changes(tree))
 		watch_pace_changed(&tree->pace, now);
 	if (watch_pace_due(&tree->pace) > now)
 		return;
-	set(&tree->held, obstacle(tree));
+	set_text(&tree->held, find_obstacle(tree));
 	if (tree->held) {
 		watch_pace_hold(&tree->pace, now);
 		return;
 	}
 	/* What is there now will be in it. */
 	if (tree->trouble)
-		(void)has_changed(tree);
+		(void)look_for_changes(tree);
 	fd = open(tree->root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && watch_child_start(&tree->child, fd, why)) {
+	if (fd >= 0 && start_child(&tree->child, fd, why)) {
 		watch_pace_began(&tree->pace);
 	} else {
-		set(&tree->problem, xstrfmt("unable to start a save: %s", strerror(errno)));
+		set_text(&tree->problem, xstrfmt("unable to start a save: %s", strerror(errno)));
 		watch_pace_failed(&tree->pace, now);
 	}
 	fs_close(fd);
@@ -128,16 +298,16 @@ static char *what_went_wrong(const json_t *answer, int status)
 void watch_tree_saved(struct watch_tree *tree)
 {
 	json_t *answer = NULL;
-	int status = watch_child_end(&answer, &tree->child);
+	int status = end_child(&answer, &tree->child);
 
 	if (status == SAVED || status == SAVED_IN_PART) {
 		tree->last_save = clock_now();
 		if (json_is_true(json_object_get(answer, "checkpoint_created")))
 			tree->last_change = tree->last_save;
 		tree->pace.failures = 0;
-		set(&tree->problem, NULL);
+		set_text(&tree->problem, NULL);
 	} else {
-		set(&tree->problem, what_went_wrong(answer, status));
+		set_text(&tree->problem, what_went_wrong(answer, status));
 		watch_pace_failed(&tree->pace, clock_monotonic());
 	}
 	json_decref(answer);

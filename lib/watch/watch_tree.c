@@ -48,7 +48,7 @@ static void close_store(struct watch_tree *tree)
 
 void watch_tree_free(struct watch_tree *tree)
 {
-	watch_child_stop(&tree->child);
+	watch_save_stop(&tree->child);
 	close_store(tree);
 	free(tree->held);
 	free(tree->problem);
@@ -82,7 +82,7 @@ static void read_settings(struct watch_tree *tree)
 	free(file);
 }
 
-static void changed(struct watch_tree *tree)
+static void note_change(struct watch_tree *tree)
 {
 	if (!tree->pace.first)
 		read_settings(tree);
@@ -123,17 +123,17 @@ void watch_tree_look_at_mounts(struct watch_tree *tree)
 }
 
 /* Events count as changes; so do new watches, because nobody saw what happened before. */
-static void hear(struct watch_tree *tree)
+static void note_events(struct watch_tree *tree)
 {
 	uint64_t now = tree->cover.changes + tree->cover.armed;
 
 	if (now != tree->heard)
-		changed(tree);
+		note_change(tree);
 	tree->heard = now;
 }
 
 /* Without events: look at the directories often, and save every now and then. */
-static void poll_it(struct watch_tree *tree, bool first)
+static void poll_tree(struct watch_tree *tree, bool first)
 {
 	double now = clock_monotonic();
 
@@ -147,7 +147,7 @@ static void poll_it(struct watch_tree *tree, bool first)
 	tree->poll.next = now + tree->pace.quiet;
 }
 
-static void in_trouble(struct watch_tree *tree, enum watch_trouble trouble)
+static void set_trouble(struct watch_tree *tree, enum watch_trouble trouble)
 {
 	bool first = trouble != tree->trouble;
 
@@ -161,10 +161,10 @@ static void in_trouble(struct watch_tree *tree, enum watch_trouble trouble)
 		return;
 	}
 	tree->retry = clock_monotonic() + RETRY_PAUSE;
-	poll_it(tree, first);
+	poll_tree(tree, first);
 }
 
-static void cover(struct watch_tree *tree)
+static void cover_tree(struct watch_tree *tree)
 {
 	enum watch_trouble trouble =
 		watch_cover_open(&tree->cover, tree->root, tree->store->dirfd);
@@ -173,13 +173,13 @@ static void cover(struct watch_tree *tree)
 		memset(&tree->cover, 0, sizeof(tree->cover));
 	else
 		trouble = watch_cover_load(&tree->cover);
-	in_trouble(tree, trouble);
+	set_trouble(tree, trouble);
 	if (trouble)
 		return;
 	watch_tree_look_at_mounts(tree);
 	/* Only now is there something to answer with. */
 	tree->listener = watched_listen(tree->store->dirfd, WATCHED_SOCKET);
-	hear(tree);
+	note_events(tree);
 }
 
 /* Another store may have taken its place: doctor, relink, or somebody who removed it. */
@@ -196,7 +196,7 @@ void watch_tree_open(struct watch_tree *tree)
 	if (tree->store && !store_is_there(tree))
 		close_store(tree);
 	if (!fs_is_dir(tree->root)) {
-		in_trouble(tree, WATCH_GONE);
+		set_trouble(tree, WATCH_GONE);
 		return;
 	}
 	if (tree->trouble == WATCH_GONE)
@@ -206,28 +206,28 @@ void watch_tree_open(struct watch_tree *tree)
 		tree->trouble = WATCH_NONE;
 		tree->poll.next = INFINITY;
 		/* The first save makes it. */
-		changed(tree);
+		note_change(tree);
 		return;
 	}
 	if (tree->trouble && clock_monotonic() < tree->retry)
-		poll_it(tree, false);
+		poll_tree(tree, false);
 	else if (!tree->cover.root)
-		cover(tree);
+		cover_tree(tree);
 	else
-		in_trouble(tree, watch_cover_load(&tree->cover));
+		set_trouble(tree, watch_cover_load(&tree->cover));
 	if (tree->cover.root)
-		hear(tree);
+		note_events(tree);
 }
 
 void watch_tree_read(struct watch_tree *tree)
 {
 	watch_cover_read(&tree->cover);
 	if (tree->cover.gone)
-		in_trouble(tree, WATCH_GONE);
+		set_trouble(tree, WATCH_GONE);
 	else if (tree->cover.lost)
-		in_trouble(tree, watch_cover_load(&tree->cover));
+		set_trouble(tree, watch_cover_load(&tree->cover));
 	if (tree->cover.root)
-		hear(tree);
+		note_events(tree);
 }
 
 void watch_tree_answer(struct strbuf *out, struct watch_tree *tree,
@@ -240,10 +240,10 @@ void watch_tree_answer(struct strbuf *out, struct watch_tree *tree,
 	watched_view_now(&view);
 	if (tree->cover.root) {
 		watch_cover_answer(&answer, &trouble, &tree->cover, question, &view);
-		in_trouble(tree, tree->cover.gone ? WATCH_GONE : trouble);
+		set_trouble(tree, tree->cover.gone ? WATCH_GONE : trouble);
 	}
 	if (tree->cover.root)
-		hear(tree);
+		note_events(tree);
 	watched_answer_format(out, &answer);
 	watched_release(&answer);
 }

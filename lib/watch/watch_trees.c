@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "watch/watch_trees_internal.h"
+#include "watch/watch_tree_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
@@ -25,57 +25,53 @@ void watch_trees_init(struct watch_trees *out, const char *home)
 
 /* --- what is registered --- */
 
-static void release_place(struct watch_place *place)
+static void release_roots(struct watch_trees *trees)
 {
-	repo_free(place->repo);
-	free(place->root);
-}
-
-static void release_places(struct watch_trees *trees)
-{
-	for (size_t i = 0; i < trees->places_nr; i++)
-		release_place(&trees->places[i]);
-	free(trees->places);
+	for (size_t i = 0; i < trees->roots_nr; i++) {
+		repo_free(trees->roots[i].repo);
+		free(trees->roots[i].path);
+	}
+	free(trees->roots);
 }
 
 /* One that is gone keeps its repository: its other worktrees are still there. */
-static void find_repo(struct watch_place *place, const struct watch_trees *before)
+static void find_repo(struct watch_root *root, const struct watch_trees *before)
 {
-	if (!repo_open_at(&place->repo, place->root))
+	if (!repo_open_at(&root->repo, root->path))
 		return;
-	place->repo = NULL;
-	if (fs_is_dir(place->root))
+	root->repo = NULL;
+	if (fs_is_dir(root->path))
 		return;
-	for (size_t i = 0; i < before->places_nr; i++)
-		if (!strcmp(before->places[i].root, place->root)) {
-			place->repo = before->places[i].repo;
-			before->places[i].repo = NULL;
+	for (size_t i = 0; i < before->roots_nr; i++)
+		if (!strcmp(before->roots[i].path, root->path)) {
+			root->repo = before->roots[i].repo;
+			before->roots[i].repo = NULL;
 		}
 }
 
 /* If it cannot be read, those that were registered before still are. */
-static void read_places(struct watch_trees *trees)
+static void read_roots(struct watch_trees *trees)
 {
-	struct strlist roots = STRLIST_INIT;
-	struct watch_place *places;
-	int err = watch_registry_read(&roots, trees->home);
+	struct strlist paths = STRLIST_INIT;
+	struct watch_root *roots;
+	int err = watch_registry_read(&paths, trees->home);
 
 	free(trees->problem);
 	trees->problem = err ? xstrdup(ckpt_error_last()) : NULL;
 	if (err) {
-		strlist_release(&roots);
-		for (size_t i = 0; i < trees->places_nr; i++)
-			strlist_add(&roots, trees->places[i].root);
+		strlist_release(&paths);
+		for (size_t i = 0; i < trees->roots_nr; i++)
+			strlist_add(&paths, trees->roots[i].path);
 	}
-	places = xcalloc(roots.nr + 1, sizeof(*places));
-	for (size_t i = 0; i < roots.nr; i++) {
-		places[i].root = xstrdup(roots.items[i]);
-		find_repo(&places[i], trees);
+	roots = xcalloc(paths.nr + 1, sizeof(*roots));
+	for (size_t i = 0; i < paths.nr; i++) {
+		roots[i].path = xstrdup(paths.items[i]);
+		find_repo(&roots[i], trees);
 	}
-	release_places(trees);
-	trees->places = places;
-	trees->places_nr = roots.nr;
-	strlist_release(&roots);
+	release_roots(trees);
+	trees->roots = roots;
+	trees->roots_nr = paths.nr;
+	strlist_release(&paths);
 }
 
 /* --- watching where worktrees come and go --- */
@@ -119,17 +115,17 @@ static void watch_way(struct watch_trees *trees, const char *path)
 	free(dir);
 }
 
-static void watch_place(struct watch_trees *trees, const struct watch_place *place)
+static void watch_root(struct watch_trees *trees, const struct watch_root *root)
 {
 	char *worktrees;
 
-	if (!fs_is_dir(place->root))
-		watch_way(trees, place->root);
-	if (!place->repo)
+	if (!fs_is_dir(root->path))
+		watch_way(trees, root->path);
+	if (!root->repo)
 		return;
-	worktrees = xstrfmt("%s/worktrees", place->repo->commondir);
+	worktrees = xstrfmt("%s/worktrees", root->repo->commondir);
 	if (!watch_name(trees, worktrees, NULL))
-		(void)watch_name(trees, place->repo->commondir, "worktrees");
+		(void)watch_name(trees, root->repo->commondir, "worktrees");
 	free(worktrees);
 }
 
@@ -191,7 +187,7 @@ void watch_trees_miss(struct watch_trees *trees)
 
 /* --- worktrees --- */
 
-static void want(struct watch_trees *trees, const char *root, bool linked)
+static void want_tree(struct watch_trees *trees, const char *root, bool linked)
 {
 	for (size_t i = 0; i < trees->nr; i++)
 		if (!strcmp(trees->items[i]->root, root)) {
@@ -212,13 +208,13 @@ static void want_linked(struct watch_trees *trees, const struct repo *repo)
 
 	repo_other_worktrees(&others, repo);
 	for (size_t i = 0; i < others.nr; i++)
-		want(trees, others.items[i], true);
+		want_tree(trees, others.items[i], true);
 	strlist_release(&others);
 	/* One that is gone, or going, but that git still knows, may come back. */
 	for (size_t i = 0; i < trees->nr; i++)
 		if (!trees->items[i]->wanted &&
 		    repo_lost_worktree(repo, trees->items[i]->root))
-			want(trees, trees->items[i]->root, true);
+			want_tree(trees, trees->items[i]->root, true);
 }
 
 static void drop_unwanted(struct watch_trees *trees)
@@ -253,20 +249,20 @@ static void open_new(struct watch_trees *trees)
 /* Watch first, then look, so that nothing slips in between. */
 void watch_trees_look(struct watch_trees *trees)
 {
-	read_places(trees);
+	read_roots(trees);
 	forget_names(trees);
 	trees->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	for (size_t i = 0; i < trees->places_nr && trees->inotify >= 0; i++)
-		watch_place(trees, &trees->places[i]);
+	for (size_t i = 0; i < trees->roots_nr && trees->inotify >= 0; i++)
+		watch_root(trees, &trees->roots[i]);
 	if (trees->inotify >= 0)
 		watch_missing(trees);
 	for (size_t i = 0; i < trees->nr; i++)
 		trees->items[i]->wanted = false;
-	for (size_t i = 0; i < trees->places_nr; i++)
-		want(trees, trees->places[i].root, false);
-	for (size_t i = 0; i < trees->places_nr; i++)
-		if (trees->places[i].repo)
-			want_linked(trees, trees->places[i].repo);
+	for (size_t i = 0; i < trees->roots_nr; i++)
+		want_tree(trees, trees->roots[i].path, false);
+	for (size_t i = 0; i < trees->roots_nr; i++)
+		if (trees->roots[i].repo)
+			want_linked(trees, trees->roots[i].repo);
 	drop_unwanted(trees);
 	open_new(trees);
 	trees->tries++;
@@ -280,7 +276,7 @@ void watch_trees_release(struct watch_trees *trees)
 		trees->items[i]->wanted = false;
 	drop_unwanted(trees);
 	forget_names(trees);
-	release_places(trees);
+	release_roots(trees);
 	free(trees->items);
 	free(trees->names);
 	free(trees->problem);

@@ -133,8 +133,7 @@ test_after_a_jump_what_can_be_rebuilt_is() {
 	git-checkpoint prune -q
 	cp "$store/checkpoint-manifest.md" "$T/manifest.before"
 	for round in list save doctor; do
-		rm -f "$store/checkpoint-manifest.md" "$store/checkpoint/briefs" \
-			"$store/checkpoint/reclaim"
+		rm -f "$store/checkpoint-manifest.md" "$store/checkpoint/cache"
 		case $round in
 		list) git-checkpoint list -q ;;
 		save) git-checkpoint save -q ;;

@@ -36,29 +36,22 @@ finds() {
 
 test_the_list_of_remotes() {
 	fetched_one
-	on two git-checkpoint remote add -q other /x
-	cp "$store/checkpoint/remotes" "$T/whole"
-	printf 'th\0s is not one\n' >>"$store/checkpoint/remotes"
-	expect_exit 128 on two git-checkpoint push 2>"$T/err"
-	expect_grep 'doctor --fix' "$T/err"
-	finds '1 line of the list of remotes cannot be read'
-	expect_same "$T/whole" "$store/checkpoint/remotes"
-	# without its head, and with a last line that is cut
-	printf 'hub asked %s\nother asked /lon' "$T/hub.git" >"$store/checkpoint/remotes"
-	finds 'list of remotes cannot be read'
-	expect_eq hub "$(on two git-checkpoint remote list --json | jq -r '.remotes[].name')"
-	: >"$store/checkpoint/remotes"
-	finds 'list of remotes cannot be read'
-	expect_eq '' "$(on two git-checkpoint remote list 2>/dev/null)"
-}
-
-test_the_list_of_what_was_pushed() {
-	fetched_one
-	cp "$store/checkpoint/pushed" "$T/whole"
-	printf 'hub chk_2025' >>"$store/checkpoint/pushed"
-	finds '1 line of the list of what was pushed cannot be read'
-	expect_same "$T/whole" "$store/checkpoint/pushed"
-	expect_exists "$store/checkpoint/pushed.damaged"
+	for damage in '{"version":1,"remotes":[{"name":"-x","url":"/x","push_auto":false}]}' \
+		'{"version":1,"remotes":[{"name":"x","url":"ext::x","push_auto":false}]}' \
+		'{"version":1,"remotes":"hub"}'; do
+		echo "$damage" >"$store/checkpoint/state"
+		expect_exit 128 on two git-checkpoint push 2>"$T/err"
+		expect_grep "list of remotes is damaged; see 'git checkpoint doctor'" "$T/err"
+		finds 'the list of remotes is damaged'
+		expect_eq '' "$(on two git-checkpoint remote list 2>/dev/null)"
+	done
+	# nobody else has what can be read of it
+	echo '{"version":1,"remotes":[{"name":"x"' >"$store/checkpoint/state"
+	cp "$store/checkpoint/state" "$T/damaged"
+	finds 'checkpoint/state. is damaged'
+	expect_same "$T/damaged" "$store/checkpoint/state.damaged"
+	on two git-checkpoint remote add -q hub "$T/hub.git"
+	on two git-checkpoint fetch -q
 }
 
 test_fetched_ones_without_their_objects() {

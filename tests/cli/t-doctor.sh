@@ -34,22 +34,26 @@ test_text_and_status() {
 	expect_three
 }
 
-# What opening repairs is reported, once.
-test_mended_on_open() {
+# What is wrong is reported by readers, and repaired by the next command that changes the store.
+test_mended_by_a_save() {
 	three
 	printf 'garbage' >"$store/HEAD"
 	rm -r "$store/info"
 	: >"$store/config"
 	git-checkpoint list >/dev/null 2>"$T/err"
-	expect_grep "warning: 'HEAD' of the store was damaged; it was rewritten" "$T/err"
-	expect_grep "warning: 'config' of the store was damaged" "$T/err"
-	expect_grep "warning: the directory 'info' of the store was missing" "$T/err"
-	git-checkpoint list >/dev/null 2>"$T/err"
+	expect_grep "warning: 'HEAD' of the store is damaged; the next save repairs it" "$T/err"
+	expect_grep "warning: 'config' of the store is damaged" "$T/err"
+	expect_grep "warning: 'info' of the store is missing" "$T/err"
+	expect_eq garbage "$(cat "$store/HEAD")"
+	git-checkpoint pin -q "$second" 2>"$T/err"
+	git-checkpoint unpin -q "$second" 2>"$T/err"
 	expect_eq '' "$(cat "$T/err")"
 	expect_three
 	head -c 30 /dev/zero >"$store/HEAD"
-	doctor 0
-	expect_grep "^true 'HEAD' of the store was damaged" "$T/problems"
+	doctor 1
+	expect_grep "^false 'HEAD' of the store is damaged" "$T/problems"
+	doctor 0 --fix
+	expect_grep "^true 'HEAD' of the store is damaged; it was repaired" "$T/problems"
 	sound
 }
 
@@ -108,8 +112,8 @@ test_what_was_dropped_is_not_lost() {
 	rm "$store/refs/checkpoints/$second"
 	git-checkpoint list >"$T/out" 2>"$T/err"
 	expect_eq '' "$(cat "$T/err")"
-	doctor 0
-	expect_eq '' "$(cat "$T/problems")"
+	doctor 1
+	expect_eq "false the manifest does not match the checkpoints" "$(cat "$T/problems")"
 }
 
 # A save that was killed before it made its ref is invisible.
@@ -222,8 +226,8 @@ test_litter() {
 test_permissions() {
 	three
 	chmod 755 "$store"
-	doctor 0
-	expect_grep '^true the store was open to other users' "$T/problems"
+	doctor 0 --fix
+	expect_grep '^true the store is open to other users' "$T/problems"
 	expect_eq 700 "$(stat -c %a "$store")"
 	sound
 }
@@ -232,7 +236,8 @@ test_settings_of_the_store() {
 	three
 	head -c 100 /dev/zero >"$store/checkpoint/config"
 	git-checkpoint list >/dev/null 2>"$T/err"
-	expect_grep "warning: 'checkpoint/config'.*was damaged and is now" "$T/err"
+	expect_grep "warning: 'checkpoint/config'.*is damaged, so its settings do not count" "$T/err"
+	doctor 0 --fix
 	expect_exists "$store/checkpoint/config.damaged"
 	sound
 }
@@ -248,7 +253,7 @@ test_directories_where_files_belong() {
 	done
 	echo new >d/new
 	save -m four
-	expect_grep "'checkpoint/lost' of the store was a directory" "$T/save.json"
+	expect_grep "'checkpoint/lost' of the store is a directory" "$T/save.json"
 	git-checkpoint prune -q
 	git-checkpoint gc -q
 	git-checkpoint drop -q "$id"
@@ -270,7 +275,7 @@ test_a_store_that_is_read_only() {
 	chmod u-w "$store"
 	as_nobody git-checkpoint list >"$T/out" 2>"$T/err"
 	expect_eq 3 "$(grep -c '^chk_' "$T/out")"
-	expect_grep "warning: 'HEAD' of the store was damaged and cannot be rewritten" "$T/err"
+	expect_grep "warning: 'HEAD' of the store is damaged" "$T/err"
 	as_nobody git-checkpoint verify -q --all 2>/dev/null
 	chmod -R u+w "$home"
 }

@@ -33,9 +33,11 @@ install_hook() {
 	git checkpoint -C "${1:-.}" hooks install -q --events rebase
 }
 
-# The shim as it is in the source works, too.
-copy_hook() {
-	cp "$ROOT_DIR/hooks/pre-rebase" "${1:-.}/.git/hooks/pre-rebase"
+# As if the package had been removed.
+orphaned_hook() {
+	install_hook "$1"
+	sed -i "s#^_ckpt_program='.*#_ckpt_program='/nonexistent/git-checkpoint'#" \
+		"$1/.git/git-checkpoint/pre-rebase"
 }
 
 test_the_state_before_a_rebase_is_saved() {
@@ -120,7 +122,7 @@ test_git_says_the_same_with_and_without_the_hook() {
 test_without_the_program_the_hook_is_silent() {
 	diverged with
 	diverged without
-	copy_hook with
+	orphaned_hook with
 	# a PATH that has git, but not git-checkpoint
 	mkdir bin
 	for tool in git sh sed cat env basename uname; do
@@ -179,10 +181,12 @@ test_a_rebase_with_autostash_goes_well() {
 }
 
 test_the_hook_always_succeeds() {
-	expect_exit 0 "$ROOT_DIR/hooks/pre-rebase" main
+	git init -q r
+	(cd r && git-checkpoint hooks install -q)
+	expect_exit 0 sh r/.git/git-checkpoint/pre-rebase main
 	git init -q --bare bare.git
 	cd bare.git
-	expect_exit 0 "$ROOT_DIR/hooks/pre-rebase" main
+	expect_exit 0 sh ../r/.git/git-checkpoint/pre-rebase main
 }
 
 run_tests

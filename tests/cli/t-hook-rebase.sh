@@ -104,7 +104,7 @@ odd() {
 	git checkout -q topic
 	damage_tree "$1"
 	plain
-	# an empty directory in the place of a file is gone when the hook runs: see hook_autostash_internal.h
+	# an empty directory in the place of a file is gone when the hook runs: see hook_autostash.c
 	git ls-files -z | xargs -0 -r sh -c 'for path; do test -L "$path" || rmdir -- "$path"; done' sh 2>/dev/null || :
 	git ls-files -z -m -o | perl -0ne 'print if $i++ % 2' | xargs -0 -r -n 1 git add -A -f -- 2>/dev/null || :
 	install_hooks

@@ -69,6 +69,16 @@ test_tools_have_all_annotations_and_schemas() {
 	mcp_close
 }
 
+# The schemas promise nothing but what git-checkpoint-json(5) has.
+test_answers_have_the_keys_of_the_manual() {
+	mcp_open 2025-11-25
+	tr -d '\\' <"$ROOT_DIR/man/git-checkpoint-json.5" >"$T/manual"
+	for key in $(jq -r '[.tools[].outputSchema | .. | objects | .properties? // {} | keys[]] | unique[]' "$T/tools"); do
+		test "$key" = token || grep -qw "$key" "$T/manual" || fail "the manual does not have '$key'"
+	done
+	mcp_close
+}
+
 # Each answer is what --json prints.
 test_tools_answer_as_commands_do() {
 	some_project

@@ -23,10 +23,10 @@ expect_none() {
 
 test_messages_begin_in_lower_case() {
 	read_messages
-	# Three have to be as they are, and names of variables are in upper case.
+	# Three have to be as they are, names of variables are in upper case, and refspecs are no messages.
 	grep -v -e ' \(Kept\|Orphaned file detected\|HEAD moved since the checkpoint\): ' \
 		-e '^[^ ]* [A-Z][A-Z_]*\(: \| is \)' "$T/messages" |
-		grep '^[^ ]* [^a-z %'"'"'-]' | grep -v '^[^ ]* X$' >found || :
+		grep '^[^ ]* [^a-z %+:'"'"'-]' | grep -v '^[^ ]* X$' >found || :
 	expect_none found 'these do not begin in lower case'
 }
 
@@ -183,7 +183,7 @@ test_one_function_runs_git() {
 	# the manual and fzf, which have the terminal: nothing that git says is read there; and this
 	# very program, for the tools of mcp, and for a save that goes on
 	grep -v -e '^lib/run/run.c:[0-9]*:.*execvp(argv\[0\], argv)' -e '^lib/base/spawn.c:[0-9]*:.*execve(argv\[0\]' -e '"/bin/sh"' \
-		-e '^lib/\(mcp/mcp_call\|watch/watch_child\).c:[0-9]*:.*execve(PROGRAM, ' \
+		-e '^lib/\(mcp/mcp_call\|watch/watch_save\).c:[0-9]*:.*execve(PROGRAM, ' \
 		-e '^lib/\(base/spawn\|cmd/help\|show/pick\).c:[0-9]*:.*execvp(argv\[0\]' calls >found || :
 	expect_none found 'these run something by themselves'
 	expect_eq 1 "$(grep -c 'setenv("LANGUAGE", "C", 1)' "$ROOT_DIR/lib/base/spawn.c")" \

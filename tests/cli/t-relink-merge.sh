@@ -40,7 +40,7 @@ merged() {
 	described >"$T/now"
 	expect_same "$T/all" "$T/now"
 	# nothing that is set aside is waiting
-	expect_eq '' "$(find "$(checkpoint_home)" -name '*.broken-*')"
+	expect_eq '' "$(find "$(checkpoint_home)" -name '*.replaced-*')"
 }
 
 # merged_works: undo goes back through the restores of this folder, and a restore to those of both
@@ -66,7 +66,7 @@ test_merged() {
 	expect_eq "$(tail -n 1 "$T/all" | cut -d' ' -f2)" \
 		"$(git --git-dir="$(store_dir)" rev-parse refs/heads/latest)"
 	# the other store is still there
-	fingerprint "$own".salvaged-*/refs >"$T/now"
+	fingerprint "$own".merged-*/refs >"$T/now"
 	expect_same "$T/own" "$T/now"
 	merged_works
 	git-checkpoint save -q -m six

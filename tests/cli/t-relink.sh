@@ -329,7 +329,7 @@ test_an_empty_store_is_replaced() {
 	cd b
 	git-checkpoint relink ../a
 	adopted
-	aside=$(echo "$(store_dir)".replaced-*)
+	aside=$(echo "$(store_dir)".merged-*)
 	expect_eq 'maxCount = 3' "$(cat "$aside/checkpoint/config")"
 	expect_eq set-aside "$(git-checkpoint stores --json |
 		jq -r ".stores[] | select(.key == \"$(basename "$aside")\") | .state")"

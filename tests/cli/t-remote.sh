@@ -84,7 +84,7 @@ test_passwords_stay_in_the_store() {
 	expect_no_grep hunter2 "$T/out"
 	expect_grep '^pw  http://\*\*\*@127.0.0.1:1/x.git' "$T/out"
 	expect_grep '^ssh  ssh://me:\*\*\*@127.0.0.1:1/x' "$T/out"
-	expect_eq checkpoint/remotes "$(cd "$(store_dir)" && grep -r -l hunter2 . | sed 's,^\./,,')"
+	expect_eq checkpoint/state "$(cd "$(store_dir)" && grep -r -l hunter2 . | sed 's,^\./,,')"
 }
 
 # What the other side says goes to the terminal, but not as commands for it.

@@ -267,7 +267,7 @@ test_a_dropped_checkpoint_cannot_be_rolled_back_to() {
 	expect_exit 128 git checkpoint run --rollback -- sh -c '
 		echo 3 >a; git checkpoint save -q --allow-empty; git checkpoint drop -q @~1; exit 3' 2>"$T/err"
 	expect_eq 3 "$(cat a)"
-	expect_grep 'dropped meanwhile' "$T/err"
+	expect_grep 'dropped by another process' "$T/err"
 	expect_no_grep 'goes back to it' "$T/err"
 }
 

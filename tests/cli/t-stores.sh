@@ -160,7 +160,7 @@ test_a_damaged_one_hides_no_other() {
 test_set_aside_and_strangers() {
 	new_folder a
 	home=$(checkpoint_home)
-	mv "$(store_dir a)" "$(store_dir a).broken-20260101_000000"
+	mv "$(store_dir a)" "$(store_dir a).replaced-20260101_000000"
 	mkdir "$home/tmp_ckpt_abcdef" "$home/0123" "$home/0123456789abcdeg" "$home/0123456789ABCDEF"
 	: >"$home/lock"
 	stores

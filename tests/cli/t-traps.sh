@@ -19,7 +19,7 @@ starters() {
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
-			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook)|show/pick|mcp/mcp_call|watch/watch_child)\.c:'
+			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook)|show/pick|mcp/mcp_call|watch/watch_save)\.c:'
 		grep -nE '\<(spawn_run|spawn_capture)\(' -r lib git-checkpoint.c --include='*.[ch]' |
 			grep -vE '^lib/(base/spawn\.[ch]|git/gitrun\.c|cmd/help\.c):'
 	) || :

@@ -9,7 +9,7 @@
 # at_limit: 20 checkpoints, as many as may be, and a file about them
 at_limit() {
 	many_saves 21 20
-	expect_exists "$store/checkpoint/briefs"
+	expect_exists "$store/checkpoint/cache"
 	expect_eq 20 "$(count)" 'at the limit'
 }
 
@@ -35,13 +35,13 @@ lose_commit() {
 
 test_killed_at_any_call_of_a_save_that_evicts() {
 	at_limit
-	rm "$store/checkpoint/briefs"
+	rm "$store/checkpoint/cache"
 	oldest=$(ids | tail -n 1)
 	git-checkpoint pin -q "$oldest"
 	cp -a "$store" "$T/before"
 	with_faults $calls 0 kill git-checkpoint save -q --allow-empty
 	total=$(cat "$T/faults")
-	expect_exists "$store/checkpoint/briefs"
+	expect_exists "$store/checkpoint/cache"
 	at=$((1 + ${TEST_SEED:-0} % 3))
 	while test $at -le "$total"; do
 		rm -rf "$store"
@@ -63,7 +63,7 @@ test_killed_at_any_call_of_a_save_that_evicts() {
 
 test_old_copy_or_none_makes_no_difference() {
 	at_limit
-	cp "$store/checkpoint/briefs" "$T/old"
+	cp "$store/checkpoint/cache" "$T/old"
 	first=$(ids | tail -n 1)
 	git-checkpoint pin -q "$first"
 	for i in 1 2 3 4 5; do
@@ -83,9 +83,9 @@ test_old_copy_or_none_makes_no_difference() {
 		rm -rf "$store"
 		cp -a "$T/before" "$store"
 		case $how in
-		old) cp "$T/old" "$store/checkpoint/briefs" ;;
-		none) rm "$store/checkpoint/briefs" ;;
-		garbage) head -c 3000 /dev/urandom >"$store/checkpoint/briefs" ;;
+		old) cp "$T/old" "$store/checkpoint/cache" ;;
+		none) rm "$store/checkpoint/cache" ;;
+		garbage) head -c 3000 /dev/urandom >"$store/checkpoint/cache" ;;
 		esac
 		for i in 1 2 3; do
 			git-checkpoint save -q --allow-empty
@@ -178,7 +178,7 @@ test_list_reads_no_more_than_it_shows() {
 
 test_several_processes_at_the_limit() {
 	at_limit
-	rm "$store/checkpoint/briefs"
+	rm "$store/checkpoint/cache"
 	export GIT_CHECKPOINT_LOCK_TIMEOUT=120s
 	for p in 1 2 3; do
 		for i in 1 2 3 4 5 6; do

@@ -167,18 +167,15 @@ test_the_manifest_is_rebuilt() {
 		'echo "| torn" >>"$manifest"' 'printf "| torn" >>"$manifest"' 'sed -i 5d "$manifest"' \
 		'sed -i "5{p}" "$manifest"' 'sed -i s/Hash/Hsah/ "$manifest"' 'echo >"$manifest"' \
 		'sed -i "5s/^| [0-9a-f]*/| 00000000/" "$manifest"'; do
-		for command in 'list' 'save --allow-empty'; do
-			cp "$T/expected" "$manifest"
-			eval "$damage"
-			# shellcheck disable=SC2086
-			git-checkpoint $command -q
-			git-checkpoint list --json | jq -r '.checkpoints | reverse[] | .commit[:8]' >"$T/commits"
-			manifest_rows >"$T/rows"
-			expect_same "$T/commits" "$T/rows"
-			head -n "$(wc -l <"$T/expected")" "$manifest" >"$T/head"
-			expect_same "$T/expected" "$T/head"
-			cp "$manifest" "$T/expected"
-		done
+		cp "$T/expected" "$manifest"
+		eval "$damage"
+		git-checkpoint save --allow-empty -q
+		git-checkpoint list --json | jq -r '.checkpoints | reverse[] | .commit[:8]' >"$T/commits"
+		manifest_rows >"$T/rows"
+		expect_same "$T/commits" "$T/rows"
+		head -n "$(wc -l <"$T/expected")" "$manifest" >"$T/head"
+		expect_same "$T/expected" "$T/head"
+		cp "$manifest" "$T/expected"
 	done
 }
 
@@ -278,7 +275,7 @@ test_a_store_that_belongs_to_another_is_refused() {
 	expect_grep '99' "$T/err"
 	rm "$store/checkpoint/version"
 	git-checkpoint save -q 2>"$T/err"
-	expect_grep "'checkpoint/version' of the store was damaged; it was rewritten" "$T/err"
+	expect_grep "'checkpoint/version' of the store is missing" "$T/err"
 }
 
 # ---- stock git at work in the store ----

@@ -70,7 +70,7 @@ test_what_goes_while_it_is_read_was_dropped() {
 			export FAULT_RUN="git-checkpoint drop -q $id; git-checkpoint gc -q"
 			# shellcheck disable=SC2086
 			FAULT_PATH=objects/pack with_faults open $at run git-checkpoint $command "$id" \
-				>"$T/out" 2>"$T/err" || expect_grep 'was dropped meanwhile\|no checkpoint named' "$T/err"
+				>"$T/out" 2>"$T/err" || expect_grep 'was dropped by another process\|no checkpoint named' "$T/err"
 			expect_no_grep 'damaged' "$T/err"
 		done
 	done

@@ -2,12 +2,11 @@
 /* The head of a bundle from anybody: what is taken out of it are ids and names, and nothing else. */
 #include "fuzz.h"
 
-#include "remote/bundle_internal.h"
 #include "remote/incoming_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct bundle bundle;
+	struct incoming_bundle bundle;
 	char *path = xmemdupz((const char *)data, size);
 
 	if (incoming_path_valid(path))
@@ -17,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				   !strstr(path, "/.git/"),
 			   "a path that leads elsewhere");
 	free(path);
-	if (bundle_parse(&bundle, (const char *)data, size))
+	if (incoming_parse_bundle(&bundle, (const char *)data, size))
 		return 0;
 	for (size_t i = 0; i < bundle.refs.nr; i++)
 		FUZZ_CHECK(refs_valid_id(bundle.refs.items[i].id) &&
@@ -29,6 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(keepers_valid_name(bundle.names[i].name), "no name");
 	for (size_t i = 0; i < bundle.pinned.nr; i++)
 		FUZZ_CHECK(refs_valid_id(bundle.pinned.items[i]), "no id");
-	bundle_release(&bundle);
+	incoming_bundle_release(&bundle);
 	return 0;
 }

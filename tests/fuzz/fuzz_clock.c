@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "base/clock.h"
-#include "base/units.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "flow/flow_state.h"
+#include "flow/flow.h"
 
 static void try_state(const char *text, size_t len)
 {

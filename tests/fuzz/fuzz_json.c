@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/error.h"
-#include "install/edit_json_internal.h"
+#include "install/install_internal.h"
 
 static json_t *parse(const struct edit_json *doc)
 {
@@ -13,7 +13,7 @@ static json_t *parse(const struct edit_json *doc)
 			  JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, NULL);
 }
 
-static void round_trip(const struct strbuf *text, const struct edit_json_place *place, bool comments)
+static void round_trip(const struct strbuf *text, const struct edit_json_slot *place, bool comments)
 {
 	json_t *value = json_pack("{s:[i,s]}", "a", 1, "git-checkpoint"), *before = NULL, *after;
 	enum edit_json_found found;
@@ -44,7 +44,7 @@ static void round_trip(const struct strbuf *text, const struct edit_json_place *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct edit_json_place places[] = { { "hooks", "PreToolUse", true },
+	static const struct edit_json_slot places[] = { { "hooks", "PreToolUse", true },
 							 { "mcpServers", "git-checkpoint", false } };
 	struct strbuf text = STRBUF_INIT;
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/libgit2.h"
-#include "base/oid.h"
+#include "base/hash.h"
 #include "record/checkpoint.h"
 #include "record/snapshot.h"
 

@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "store/keepers.h"
-#include "store/packed_refs_internal.h"
 #include "store/refs.h"
+#include "store/refs_internal.h"
 #include "store/shadow.h"
 
 #define ID "chk_20260101_000000_abcdef"

@@ -33,6 +33,7 @@ static void check(const struct turns *turns)
 
 static void same(const struct turns *a, const struct turns *b)
 {
+	FUZZ_CHECK(a->troubles_nr == b->troubles_nr, "other troubles");
 	FUZZ_CHECK(a->nr == b->nr, "%zu sessions, then %zu", a->nr, b->nr);
 	for (size_t i = 0; i < a->nr; i++) {
 		FUZZ_CHECK(!strcmp(a->items[i].agent, b->items[i].agent) &&

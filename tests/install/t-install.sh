@@ -84,7 +84,6 @@ installed_files() {
 		(cd "$ROOT_DIR/man" && printf "$1/share/man/man1/%s\n" ./*.1 | sed 's|/\./|/|')
 		(cd "$ROOT_DIR/man" && printf "$1/share/man/man5/%s\n" ./*.5 | sed 's|/\./|/|')
 		(cd "$ROOT_DIR/man" && printf "$1/share/man/man7/%s\n" ./*.7 | sed 's|/\./|/|')
-		(cd "$ROOT_DIR/hooks" && printf "$1/share/git-checkpoint/hooks/%s\n" ./* | sed 's|/\./|/|')
 	} | LC_ALL=C sort
 }
 
@@ -330,7 +329,7 @@ test_what_is_installed_is_for_all() {
 	)
 	expect_eq '' "$(find "$T/dest/usr" -type d ! -perm 755 -o -type f ! -perm 644 ! -perm 755)" \
 		'odd modes'
-	expect_eq '' "$(find "$T/dest/usr" -type f -perm 755 ! -path '*/bin/*' ! -path '*/hooks/*')"
+	expect_eq '' "$(find "$T/dest/usr" -type f -perm 755 ! -path '*/bin/*')"
 }
 
 # ---- package ---------------------------------------------------------------------

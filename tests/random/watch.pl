@@ -116,12 +116,6 @@ sub wrong_clock {
 		FAKETIME_DONT_FAKE_MONOTONIC => 1, DONT_FAKE_MONOTONIC => 1 };
 }
 
-sub check_warnings {
-	my ($answer) = @_;
-	my @missed = grep { /missed a change/ } @{ $answer->{warnings} // [] };
-	fail('a save says', @missed) if @missed;
-}
-
 # The quiet moment.
 sub compare_save {
 	my ($what) = @_;
@@ -139,7 +133,6 @@ sub compare_save {
 	}
 	$damaged = 0;
 	fail("$what: a save: $status", $why) if $status;
-	check_warnings($answer);
 	my ($after, $mark) = last_full($store);
 	# Within the same second a full save cannot be told from a hinted one after it.
 	my $hinted = $mark && $after == $before;
@@ -319,7 +312,6 @@ sub busy {
 		my ($status, $answer, $why) = end_of($job);
 		say("busy: save ${\ ($answer->{checkpoint}{id} // 'none') } @scope: $status");
 		$count{busy}++;
-		check_warnings($answer) if $answer;
 		fail("$job->{command}: $status", $why)
 			unless !$status || $status == 3 || $status == 128 && $why =~ /does not exist|[Nn]o such|neither|removed, try again/;
 	}

@@ -38,7 +38,7 @@ explicable() {
 	# the path was removed, the checkpoint dropped meanwhile; others have pinned too much
 	save:128) grep -q 'does not exist\|no such\|No such\|does not fit' "$err" ;;
 	show:128 | diff:128 | verify:128 | pin:128 | unpin:128 | drop:128 | restore:128)
-		grep -q 'no checkpoint\|not found\|past the oldest\|dropped meanwhile\|just dropped\|is gone\|in the scope\|neither'"\|$vanished" "$err" ;;
+		grep -q 'no checkpoint\|not found\|past the oldest\|dropped by another process\|just dropped\|is gone\|in the scope\|neither'"\|$vanished" "$err" ;;
 	# nothing to undo, nothing interrupted
 	undo:1 | redo:1 | continue:1 | abort:1 | quiet:1) return 0 ;;
 	# others edit the same files while they are restored

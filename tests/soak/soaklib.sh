@@ -47,7 +47,7 @@ must() {
 
 # no_litter: neither in the stores nor in the worktree
 no_litter() {
-	litter=$(find "$T/stores" -name 'tmp_*' -o -path '*/checkpoint/gc' -o -name '*.broken-*' -o \
+	litter=$(find "$T/stores" -name 'tmp_*' -o -path '*/checkpoint/gc' -o -name '*.replaced-*' -o \
 		-name '*.lock' ! -name gc.lock)
 	test -z "$litter" || problem "litter in the store: $litter"
 	litter=$(find . -maxdepth 1 -name '.git-checkpoint*')

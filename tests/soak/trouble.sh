@@ -89,7 +89,7 @@ attempt() {
 		problem "no word: $*, $how" ;;
 	137) test "$killed" -lt 10 || problem "killed by nobody: $*, $how" ;;
 	# libgit2 makes patches, and may end so where memory is lacking
-	134 | 139) case "$1:$how" in diff:*memory*) ;; *) problem "$status: $*, $how" ;; esac ;;
+	134 | 139) case "$*:$how" in diff*memory* | *--patch*memory*) ;; *) problem "$status: $*, $how" ;; esac ;;
 	# the loader itself has no memory or descriptors, or the kernel no room for the stack
 	127 | 126) grep -q 'error while loading shared libraries\|cannot\|prlimit' "$T/err" ||
 		problem "$status: $*, $how: $(head -c 1000 "$T/err")" ;;

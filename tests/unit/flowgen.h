@@ -5,7 +5,7 @@
 /* Workflows as words: "A B" are phases. After unit.h. */
 
 #include "base/error.h"
-#include "flow/flow_decide.h"
+#include "flow/flow.h"
 
 enum { NOW = 1000000 };
 

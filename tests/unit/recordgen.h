@@ -11,7 +11,7 @@
 #include "record/modes.h"
 #include "store/pack.h"
 #include "store/shadow.h"
-#include "store/trees.h"
+#include "store/ingest.h"
 
 UNUSED static struct store *recordgen_store(const char *name)
 {
@@ -141,7 +141,7 @@ UNUSED static void recordgen_tree(struct store *store, struct ckpt_record *recor
 	recordgen_plain(record, id);
 	meta_init(&meta);
 	modes_encode(&meta.modes, root);
-	assert_int_equal(trees_build(root, pack, 1), 0);
+	assert_int_equal(ingest_trees(root, pack, 1), 0);
 	record->tree = root->tree;
 	assert_int_equal(record_write(record, &meta, pack), 0);
 	assert_int_equal(pack_commit(pack, NULL), 0);

@@ -6,7 +6,7 @@
 
 #include "git/gitconfig.h"
 #include "store/ingest.h"
-#include "store/trees.h"
+#include "store/ingest.h"
 #include "tree/scan.h"
 #include "tree/statcache.h"
 
@@ -101,7 +101,7 @@ UNUSED static struct scan *capture(struct strbuf *out, const char *name, const s
 			 0);
 	ingest.scan = scan;
 	assert_int_equal(ingest_run(read, &ingest), 0);
-	assert_int_equal(trees_build(scan->root, NULL, 2), 0);
+	assert_int_equal(ingest_trees(scan->root, NULL, 2), 0);
 	describe(out, scan->root, true);
 	return scan;
 }

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include "base/alloc.h"
-#include "base/units.h"
 #include "unit.h"
 
 #include <inttypes.h>

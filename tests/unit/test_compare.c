@@ -2,7 +2,7 @@
 #include "record/compare.h"
 
 #include "record/snapshot.h"
-#include "store/trees.h"
+#include "store/ingest.h"
 #include "unit.h"
 
 #include "recordgen.h"

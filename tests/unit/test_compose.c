@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets that are not checkpoints, through the whole flow of a restore and back. */
-#include "restore/restore.h"
-#include "restore/compose_internal.h"
+#include "restore/restore_internal.h"
 
 #include "base/base.h"
 #include "record/record.h"
@@ -47,14 +46,20 @@ static int teardown(void **state)
 	return unit_teardown(state);
 }
 
+static struct choices choices;
 static struct strbuf patches = STRBUF_INIT;
 
-static int note_patch(const struct restore_patch *patch, void *payload)
+static void note_patch(const struct choice_part *part)
 {
-	(void)payload;
-	strbuf_addf(&patches, "%s [%.*s] [%.*s]\n", patch->path, (int)patch->old_data.len,
-		    patch->old_data.buf, (int)patch->new_data.len, patch->new_data.buf);
-	return 0;
+	struct strbuf old = STRBUF_INIT, new = STRBUF_INIT;
+	bool large;
+
+	if (choose_read(&old, &new, &large, &session, part))
+		fail_msg("%s", ckpt_error_last());
+	strbuf_addf(&patches, "%s [%.*s] [%.*s]\n", part->path, (int)old.len, old.buf, (int)new.len,
+		    new.buf);
+	strbuf_release(&old);
+	strbuf_release(&new);
 }
 
 static int run(struct restore_result *out, int (*compose)(struct compose *, void *), bool dry_run)
@@ -62,13 +67,17 @@ static int run(struct restore_result *out, int (*compose)(struct compose *, void
 	static const struct strlist all = STRLIST_INIT;
 	struct restore_opts opts = { .target = &newest,
 				     .composed.make = compose,
-				     .composed.patch = note_patch,
+				     .choices = &choices,
 				     .kind = JOURNAL_REVERT,
 				     .paths = &all,
 				     .dry_run = dry_run };
 
+	int err = restore_checkpoint(out, &session, &opts);
+
 	strbuf_reset(&patches);
-	return restore_checkpoint(out, &session, &opts);
+	for (size_t i = 0; i < choices.nr && !err && dry_run; i++)
+		note_patch(&choices.items[i].parts.items[0]);
+	return err;
 }
 
 static void walk(enum undo_way way)
@@ -226,7 +235,7 @@ static int hidden(struct compose *compose, void *payload)
 
 	(void)payload;
 	assert_true(compose_is_hidden(&what, compose, "x.log"));
-	assert_string_equal(what, "a file");
+	assert_string_equal(what, "file");
 	assert_true(compose_is_hidden(NULL, compose, "x.log/below"));
 	assert_true(compose_is_hidden(NULL, compose, "out"));
 	assert_false(compose_is_hidden(NULL, compose, "out/none"));

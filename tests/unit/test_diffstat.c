@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ui/diffstat.h"
+#include "ui/patch.h"
 
 #include "base/alloc.h"
 

@@ -3,7 +3,7 @@
  * install/edit_json: what is put into a text of any style is where it should be, and nothing else
  * changes but blanks and commas; the same when it is taken out again.
  */
-#include "install/edit_json_internal.h"
+#include "install/install_internal.h"
 
 #include "base/error.h"
 
@@ -11,8 +11,8 @@
 
 #include "jsongen.h"
 
-static const struct edit_json_place element = { "hooks", "Stop", true };
-static const struct edit_json_place member = { "servers", "ours", false };
+static const struct edit_json_slot element = { "hooks", "Stop", true };
+static const struct edit_json_slot member = { "servers", "ours", false };
 
 static void set(struct strbuf *text, const char *str)
 {
@@ -70,7 +70,7 @@ static void test_what_is_no_json_is_refused_with_its_place(void **state)
 static void test_an_addition_has_the_style_of_the_text(void **state)
 {
 	static const struct {
-		const struct edit_json_place *place;
+		const struct edit_json_slot *place;
 		const char *before, *after;
 	} cases[] = {
 		{ &element, "{}\n",
@@ -191,7 +191,7 @@ static char *essence(const struct strbuf *text)
 }
 
 /* An object in which the place may be, or a part of the way to it. */
-static json_t *rnd_settings(const struct edit_json_place *place)
+static json_t *rnd_settings(const struct edit_json_slot *place)
 {
 	json_t *root = json_object(), *outer = json_object(), *inner = rnd_value(2);
 
@@ -212,7 +212,7 @@ static json_t *rnd_settings(const struct edit_json_place *place)
 	return root;
 }
 
-static json_t *with_value(const json_t *root, const struct edit_json_place *place, json_t *value)
+static json_t *with_value(const json_t *root, const struct edit_json_slot *place, json_t *value)
 {
 	json_t *copy = json_deep_copy(root), *outer = json_object_get(copy, place->outer), *list;
 
@@ -232,7 +232,7 @@ static json_t *with_value(const json_t *root, const struct edit_json_place *plac
 
 static void try_once(const struct style *style)
 {
-	const struct edit_json_place *place = rnd(2) ? &element : &member;
+	const struct edit_json_slot *place = rnd(2) ? &element : &member;
 	json_t *root = rnd_settings(place), *value = json_pack("{s:[i,s]}", "mine", 7, "//"), *expected;
 	struct strbuf text = STRBUF_INIT;
 	struct edit_json doc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Can the state of a workflow be trusted? */
-#include "flow/flow_decide.h"
+#include "flow/flow.h"
 
 #include "base/error.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a workflow goes on. */
-#include "flow/flow_decide.h"
+#include "flow/flow.h"
 
 #include "base/error.h"
 #include "unit.h"

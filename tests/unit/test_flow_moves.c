@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What may happen to phases and tasks, and the result. */
-#include "flow/flow_decide.h"
+#include "flow/flow.h"
 
 #include "base/error.h"
 #include "unit.h"

@@ -22,17 +22,19 @@ static char *make(const char *name)
 	return path;
 }
 
-/* Open it: 0 or the failure; the sentences about what was repaired, a line each. */
+/* Open it: 0 or the failure; the sentences about what is wrong, a line each. With the lock it is repaired. */
 static int reopen(struct strbuf *said, const char *name)
 {
 	struct store *store = NULL;
 	int err = store_open(&store, in_scratch("%s", name));
 
 	strbuf_reset(said);
-	for (size_t i = 0; !err && i < store->repaired.nr; i++)
-		strbuf_addf(said, "%s\n", store->repaired.items[i]);
-	if (!err)
+	for (size_t i = 0; !err && i < store->damage.nr; i++)
+		strbuf_addf(said, "%s\n", store->damage.items[i]);
+	if (!err) {
+		assert_int_equal(store_lock(store, 0), 0);
 		store_close(store);
+	}
 	return err;
 }
 
@@ -93,6 +95,7 @@ static void test_health_files(void **state)
 	expect_mended("files", path, "config",
 		      "sed -i 's/worktree = .*/worktree = \"\\/x\"/' \"$f\"");
 	expect_mended("files", path, "config", "sed -i /epositoryFormat/d \"$f\"");
+	expect_mended("files", path, "config", "sed -i 's/autocrlf = false/autocrlf = true/' \"$f\"");
 	free(path);
 }
 
@@ -102,8 +105,7 @@ static void test_health_leaves_edits_alone(void **state)
 	char *path = make("edits");
 
 	(void)state;
-	sh("cd '%s'; git --git-dir=. config user.name x; git --git-dir=. config core.fileMode "
-	   "false; "
+	sh("cd '%s'; git --git-dir=. config user.name x; git --git-dir=. config core.pager cat; "
 	   "cp config kept",
 	   path);
 	expect_sound("edits");
@@ -182,12 +184,13 @@ static void test_health_other_formats(void **state)
 	sh("cd '%s'; echo 2 >checkpoint/version; rm HEAD; rm -r objects; echo x >objects", path);
 	assert_int_equal(reopen(&said, "formats"), CKPT_ERROR);
 	assert_int_equal(store_open_or_create(&store, in_scratch("formats")), CKPT_ERROR);
-	sh("cd '%s'; test ! -e HEAD; test -f objects; test ! -e '%s'.broken-*", path, path);
+	sh("cd '%s'; test ! -e HEAD; test -f objects", path);
 	strbuf_release(&said);
 	free(path);
 }
 
-static void test_health_what_is_no_store(void **state)
+/* What stands in the place of ours is kept, and reading changes nothing. */
+static void test_health_something_else(void **state)
 {
 	static const char *const ways[] = {
 		"rm -r objects; : >objects",
@@ -198,8 +201,6 @@ static void test_health_what_is_no_store(void **state)
 		"rm HEAD; mkdir HEAD",
 		"rm config; mkdir config",
 		"mkdir checkpoint/lock",
-		"rm -r objects refs checkpoint",
-		"find . -mindepth 1 -delete",
 	};
 	struct strbuf said = STRBUF_INIT;
 
@@ -210,23 +211,41 @@ static void test_health_what_is_no_store(void **state)
 
 		snprintf(name, sizeof(name), "broken%zu", i);
 		path = make(name);
-		sh("cd '%s'; %s; find . | sort >'%s/list'", path, ways[i], scratch);
-		/* Reading commands leave it where it is, untouched. */
-		assert_int_equal(reopen(&said, name), CKPT_ECORRUPT);
-		assert_non_null(strstr(ckpt_error_last(), "doctor"));
-		sh("cd '%s'; find . | sort | cmp - '%s/list'", path, scratch);
-		assert_int_equal(store_open_or_create(&store, in_scratch("%s", name)), 0);
-		assert_int_equal(store->repaired.nr, 1);
-		assert_non_null(strstr(store->repaired.items[0], "set aside as"));
+		sh("cd '%s'; rm -f checkpoint/lock; %s; find . | sort >'%s/list'", path, ways[i], scratch);
+		assert_int_equal(store_open(&store, in_scratch("%s", name)), 0);
+		assert_true(store->damage.nr > 0);
 		store_close(store);
-		sh("cd '%s'.broken-*; find . | sort | cmp - '%s/list'", path, scratch);
+		sh("cd '%s'; find . | sort | cmp - '%s/list'", path, scratch);
+		assert_int_equal(reopen(&said, name), 0);
+		sh("test -n \"$(find '%s' -name '*.damaged')\"", path);
 		expect_sound(name);
 		free(path);
 	}
 	strbuf_release(&said);
 }
 
-/* Trouble in looking is not damage: nothing is set aside for it. */
+/* Whatever is left of it: it is the place of this worktree's store. */
+static void test_health_nothing_is_left(void **state)
+{
+	static const char *const ways[] = { "rm -r objects refs checkpoint", "find . -mindepth 1 -delete" };
+	struct strbuf said = STRBUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		char name[32], *path;
+
+		snprintf(name, sizeof(name), "empty%zu", i);
+		path = make(name);
+		sh("cd '%s'; %s", path, ways[i]);
+		assert_int_equal(reopen(&said, name), 0);
+		expect_sound(name);
+		sh("git --git-dir='%s' fsck --strict", path);
+		free(path);
+	}
+	strbuf_release(&said);
+}
+
+/* Trouble in looking is not damage: nothing is repaired for it. */
 static void test_health_trouble_is_no_damage(void **state)
 {
 	struct store *store = NULL;
@@ -244,59 +263,7 @@ static void test_health_trouble_is_no_damage(void **state)
 	free(path);
 }
 
-static void test_health_newest_are_kept(void **state)
-{
-	struct strlist asides = STRLIST_INIT;
-	char *path = make("kept"), *home = xmemdupz(path, (size_t)(strrchr(path, '/') - path));
-
-	(void)state;
-	for (int i = 0; i < HEALTH_ASIDES_MAX + 3; i++) {
-		char *aside = NULL;
-
-		sh("rm -rf '%s'; echo %d >'%s'", path, i, path);
-		assert_int_equal(health_set_aside(&aside, home, path, in_scratch("kept")), 0);
-		assert_non_null(aside);
-		sh("test \"$(cat '%s')\" = %d; test ! -e '%s'", aside, i, path);
-		free(aside);
-	}
-	assert_int_equal(health_asides(&asides, home, path), 0);
-	assert_int_equal(asides.nr, HEALTH_ASIDES_MAX);
-	/* In order, however many there were in one second. */
-	for (size_t i = 0; i < asides.nr; i++)
-		sh("test \"$(cat '%s')\" = %zu", asides.items[i], i + 3);
-	/* What was salvaged is no more to be looked at, and goes first. */
-	assert_int_equal(health_salvaged(home, asides.items[4]), 0);
-	sh("echo new >'%s'", path);
-	{
-		char *aside = NULL;
-
-		assert_int_equal(health_set_aside(&aside, home, path, in_scratch("kept")), 0);
-		free(aside);
-	}
-	strlist_release(&asides);
-	assert_int_equal(health_asides(&asides, home, path), 0);
-	assert_int_equal(asides.nr, HEALTH_ASIDES_MAX);
-	sh("test \"$(cat '%s')\" = 3", asides.items[0]);
-	strlist_release(&asides);
-	free(home);
-	free(path);
-}
-
-/* A sound one stays where it is, whoever asks. */
-static void test_health_sound_is_not_set_aside(void **state)
-{
-	char *path = make("stays"), *home = xmemdupz(path, (size_t)(strrchr(path, '/') - path));
-	char *aside = NULL;
-
-	(void)state;
-	assert_int_equal(health_set_aside(&aside, home, path, in_scratch("stays")), 0);
-	assert_null(aside);
-	expect_sound("stays");
-	free(home);
-	free(path);
-}
-
-/* Processes that repair, set aside and start over at the same time end up in the same store. */
+/* Processes that repair at the same time end up in the same store. */
 static void test_health_many_at_once(void **state)
 {
 	static const char *const ways[] = { "rm HEAD; : >config; rm -r refs",
@@ -329,7 +296,7 @@ static void test_health_many_at_once(void **state)
 		for (int p = 0; p < PROCESSES; p++)
 			expect_exit(pids[p], 60);
 		expect_sound(name);
-		sh("test \"$(ls -d '%s'.broken-* 2>/dev/null | wc -l)\" = %zu", path, way);
+		sh("test \"$(find '%s' -name '*.damaged' | wc -l)\" = %zu", path, way);
 		sh("test -z \"$(find '%s' -name 'tmp_ckpt_*')\"", path);
 		free(path);
 	}
@@ -344,10 +311,9 @@ int main(void)
 		cmocka_unit_test(test_health_directories),
 		cmocka_unit_test(test_health_other_worktrees),
 		cmocka_unit_test(test_health_other_formats),
-		cmocka_unit_test(test_health_what_is_no_store),
+		cmocka_unit_test(test_health_something_else),
+		cmocka_unit_test(test_health_nothing_is_left),
 		cmocka_unit_test(test_health_trouble_is_no_damage),
-		cmocka_unit_test(test_health_newest_are_kept),
-		cmocka_unit_test(test_health_sound_is_not_set_aside),
 		cmocka_unit_test(test_health_many_at_once),
 	};
 

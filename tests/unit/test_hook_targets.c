@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/hook_targets_internal.h"
+#include "hooks/hook_internal.h"
 
 #include "base/alloc.h"
 #include "base/proc.h"
 #include "base/strbuf.h"
-#include "hooks/hook_git.h"
+#include "hooks/hook_rules.h"
 #include "unit.h"
 
 /*

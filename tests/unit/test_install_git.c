@@ -6,7 +6,7 @@
 #include "install/install.h"
 
 #include "base/error.h"
-#include "install/edit_internal.h"
+#include "install/install_internal.h"
 
 #include "unit.h"
 
@@ -283,7 +283,7 @@ static void test_install_git_lines_leave_no_trace(void **state)
 		strbuf_addstr(&before, rnd(4) ? "#!/bin/sh\n" : "");
 		for (unsigned nr = rnd(8); nr; nr--)
 			strbuf_addstr(&before, pieces[rnd(ARRAY_SIZE(pieces))]);
-		if (!install_is_shell(&before) || edit_hook_runs_aside(&hook, &before))
+		if (!install_is_shell(&before) || install_hook_runs_aside(&hook, &before))
 			continue;
 		assert_int_equal(edit_look(&now, &hook, &before), 0);
 		if (now == INSTALL_THERE)

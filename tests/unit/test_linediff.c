@@ -4,8 +4,8 @@
 #include "unit.h"
 
 #include "base/alloc.h"
-#include "base/linediff.h"
 #include "base/strbuf.h"
+#include "save/save_lines_internal.h"
 
 enum { LINES = 40 };
 
@@ -13,7 +13,7 @@ static void check(size_t added, size_t removed, const char *old, const char *new
 {
 	struct linediff found = { 100, 1000 }; /* it adds */
 
-	assert_true(linediff_add(&found, old, strlen(old), new, strlen(new)));
+	assert_true(save_lines_add(&found, old, strlen(old), new, strlen(new)));
 	assert_int_equal(found.added, 100 + added);
 	assert_int_equal(found.removed, 1000 + removed);
 }
@@ -37,8 +37,8 @@ static void test_contents_with_a_nul_have_no_lines(void **state)
 	struct linediff found = { 0, 0 };
 
 	(void)state;
-	assert_true(linediff_add(&found, "a\0b\n", 4, "c\n", 2));
-	assert_true(linediff_add(&found, "a\n", 2, "\0", 1));
+	assert_true(save_lines_add(&found, "a\0b\n", 4, "c\n", 2));
+	assert_true(save_lines_add(&found, "a\n", 2, "\0", 1));
 	assert_int_equal(found.added + found.removed, 0);
 }
 
@@ -75,7 +75,7 @@ static void test_random_texts(void **state)
 		random_lines(&a, from, &from_nr);
 		random_lines(&b, to, &to_nr);
 		common = longest_common(from, from_nr, to, to_nr);
-		assert_true(linediff_add(&found, a.buf, a.len, b.buf, b.len));
+		assert_true(save_lines_add(&found, a.buf, a.len, b.buf, b.len));
 		assert_int_equal(found.removed, from_nr - common);
 		assert_int_equal(found.added, to_nr - common);
 		strbuf_release(&a);
@@ -94,14 +94,14 @@ static void test_what_would_take_long_is_not_told(void **state)
 		strbuf_addf(&a, "old %d\n", i);
 		strbuf_addf(&b, "new %d\n", i);
 	}
-	assert_true(linediff_add(&found, a.buf, a.len, b.buf, b.len));
+	assert_true(save_lines_add(&found, a.buf, a.len, b.buf, b.len));
 	assert_int_equal(found.added, 20000);
 	assert_int_equal(found.removed, 20000);
 	/* the same lines in reverse order are not */
 	strbuf_reset(&b);
 	for (int i = 20000; i--;)
 		strbuf_addf(&b, "old %d\n", i);
-	assert_false(linediff_add(&found, a.buf, a.len, b.buf, b.len));
+	assert_false(save_lines_add(&found, a.buf, a.len, b.buf, b.len));
 	assert_int_equal(found.added + found.removed, 40000);
 	strbuf_release(&a);
 	strbuf_release(&b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/pathset.h"
+#include "base/path.h"
 
 #include "unit.h"
 

@@ -165,7 +165,7 @@ static void test_record_missing_or_foreign_commits_are_damage(void **state)
 	memset(&ref.commit, 7, sizeof(ref.commit));
 	/* What has no ref any more was let go while it was read, unless nobody else can do that. */
 	assert_int_equal(record_read(&back, store, &ref), CKPT_ENOTFOUND);
-	assert_non_null(strstr(ckpt_error_last(), "dropped meanwhile"));
+	assert_non_null(strstr(ckpt_error_last(), "dropped by another process"));
 	assert_int_equal(store_lock(store, 1), 0);
 	assert_int_equal(record_read(&back, store, &ref), CKPT_ECORRUPT);
 	assert_non_null(strstr(ckpt_error_last(), id));

@@ -111,20 +111,19 @@ static void test_revert_modes(void **state)
 static void merged(const char *base, const char *now, const char *then, bool clean,
 		   const char *expected)
 {
-	struct strbuf b = STRBUF_INIT, n = STRBUF_INIT, t = STRBUF_INIT;
+	struct strbuf three[3] = { STRBUF_INIT, STRBUF_INIT, STRBUF_INIT };
 	struct revert_text out = { .text = STRBUF_INIT };
 
-	strbuf_addstr(&b, base);
-	strbuf_addstr(&n, now);
-	strbuf_addstr(&t, then);
-	assert_int_equal(revert_merge_text(&out, &b, &n, &t, "chk_x"), 0);
+	strbuf_addstr(&three[0], base);
+	strbuf_addstr(&three[1], now);
+	strbuf_addstr(&three[2], then);
+	assert_int_equal(revert_merge_text(&out, three, "chk_x"), 0);
 	assert_false(out.binary);
 	assert_int_equal(out.clean, clean);
 	assert_string_equal(out.text.buf, expected);
 	strbuf_release(&out.text);
-	strbuf_release(&b);
-	strbuf_release(&n);
-	strbuf_release(&t);
+	for (size_t i = 0; i < ARRAY_SIZE(three); i++)
+		strbuf_release(&three[i]);
 }
 
 static void test_revert_merge_text(void **state)

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "git/repo.h"
 #include "store/ingest.h"
-#include "store/trees.h"
+#include "store/ingest.h"
 #include "tree/statcache.h"
 #include "unit.h"
 
@@ -133,7 +133,7 @@ static void test_scan_with_cache_sees_changes_of_the_index(void **state)
 					 0);
 			ingest.scan = scans[s];
 			assert_int_equal(ingest_run(&read, &ingest), 0);
-			assert_int_equal(trees_build(scans[s]->root, NULL, 1), 0);
+			assert_int_equal(ingest_trees(scans[s]->root, NULL, 1), 0);
 			describe(s ? &with : &fresh, scans[s]->root, true);
 			describe_lists(s ? &with : &fresh, scans[s]);
 		}
@@ -150,7 +150,7 @@ static void test_scan_with_cache_sees_changes_of_the_index(void **state)
 		assert_int_equal(ingest_run(&read, &(struct ingest_opts){ .threads = 1,
 									  .scan = scans[0] }),
 				 0);
-		assert_int_equal(trees_build(scans[0]->root, NULL, 1), 0);
+		assert_int_equal(ingest_trees(scans[0]->root, NULL, 1), 0);
 		assert_int_equal(write_cache(scans[0]), 0);
 		scan_free(scans[0]);
 		statcache_close(cache);

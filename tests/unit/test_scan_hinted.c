@@ -217,7 +217,7 @@ static struct scan *look(struct strbuf *out, const char *name, const struct stat
 			 0);
 	ingest.scan = scan;
 	assert_int_equal(ingest_run(read, &ingest), 0);
-	assert_int_equal(trees_build(scan->root, NULL, 2), 0);
+	assert_int_equal(ingest_trees(scan->root, NULL, 2), 0);
 	strbuf_reset(out);
 	/* Before anybody loads what was not looked at. */
 	wt_count(&counts, scan->root);

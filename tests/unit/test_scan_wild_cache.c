@@ -3,7 +3,7 @@
 #include "tree/scan.h"
 
 #include "base/alloc.h"
-#include "base/crc.h"
+#include "base/hash.h"
 #include "tree/statcache_internal.h"
 #include "unit.h"
 
@@ -65,7 +65,7 @@ static void expect_same_names(const char *bytes, size_t len, const char *names, 
 	if (strcmp(got.buf, names))
 		fail_msg("a change at byte %zu of the cache makes this of the tree:\n%s", at, got.buf);
 	assert_int_equal(ingest_run(&read, &(struct ingest_opts){ .threads = 1, .scan = scan }), 0);
-	assert_int_equal(trees_build(scan->root, NULL, 1), 0);
+	assert_int_equal(ingest_trees(scan->root, NULL, 1), 0);
 	scan_free(scan);
 	if (cache)
 		believe(cache);
@@ -153,11 +153,11 @@ static void test_scan_with_a_wild_cache_finds_what_is_there(void **state)
 		uint32_t sum;
 
 		memcpy(&sum, good.buf + HEADER_SUM, 4);
-		if (crc_update(0, good.buf + HEADER_SUMMED, end - HEADER_SUMMED) != sum)
+		if (hash_crc(0, good.buf + HEADER_SUMMED, end - HEADER_SUMMED) != sum)
 			continue;
 		for (uint64_t value = 0; value < good.len + 64; value += 4) {
 			memcpy(good.buf + HEADER_ROOT, &value, 8);
-			sum = crc_update(0, good.buf + HEADER_SUMMED, end - HEADER_SUMMED);
+			sum = hash_crc(0, good.buf + HEADER_SUMMED, end - HEADER_SUMMED);
 			memcpy(good.buf + HEADER_SUM, &sum, 4);
 			expect_same_names(good.buf, good.len, names.buf, HEADER_ROOT);
 		}

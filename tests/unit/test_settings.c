@@ -50,7 +50,7 @@ static void test_settings_defaults(void **state)
 	(void)state;
 	reset();
 	load();
-	assert_int_equal(setting_count, 32);
+	assert_int_equal(setting_count, 31);
 	for (unsigned i = 0; i < setting_count; i++)
 		has("%s=%s|default", setting_table[i].key, setting_table[i].fallback);
 	has("maxCount=50|default");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "hooks/shim_internal.h"
+#include "hooks/install_internal.h"
 
 #include "unit.h"
 
@@ -9,37 +9,31 @@ static void test_values_are_filled_in(void **state)
 
 	(void)state;
 	strbuf_addstr(&lines, "  _ckpt_x=''\n_ckpt_xy=''\n_ckpt_x='old'\nrest _ckpt_x=''\n");
-	assert_true(shim_fill(&lines, "_ckpt_x", "/a b/it's"));
+	assert_true(install_script_fill(&lines, "_ckpt_x", "/a b/it's"));
 	assert_string_equal(lines.buf, "  _ckpt_x=''\n_ckpt_xy=''\n_ckpt_x='/a b/it'\\''s'\n"
 				       "rest _ckpt_x=''\n");
-	assert_true(shim_fill(&lines, "_ckpt_x", "12"));
+	assert_true(install_script_fill(&lines, "_ckpt_x", "12"));
 	assert_non_null(strstr(lines.buf, "\n_ckpt_x='12'\n"));
-	assert_false(shim_fill(&lines, "_ckpt_z", "12"));
+	assert_false(install_script_fill(&lines, "_ckpt_z", "12"));
 	strbuf_release(&lines);
 	strbuf_release(&out);
 }
 
-static void test_what_shims_share_is_pasted(void **state)
+static void test_every_script_has_what_all_need(void **state)
 {
-	static const char home[] = "a\n# @xy begins\n# @x begins, and so on\nrun() {\n}\n# @x ends\nb\n";
-	struct strbuf shim = STRBUF_INIT;
-
 	(void)state;
-	strbuf_addstr(&shim, "a # @x: no\n# @x: here\nb\n");
-	assert_true(shim_paste(&shim, home, "x"));
-	assert_string_equal(shim.buf, "a # @x: no\nrun() {\n}\nb\n");
-	assert_true(shim_paste(&shim, home, "x"));
-	assert_string_equal(shim.buf, "a # @x: no\nrun() {\n}\nb\n");
-	assert_false(shim_paste(&shim, home, "xy"));
-	assert_false(shim_paste(&shim, home, "z"));
-	strbuf_release(&shim);
+	for (const struct install_shim *shim = install_shims; shim->name; shim++) {
+		assert_non_null(strstr(shim->text, INSTALL_SIGNATURE));
+		assert_non_null(strstr(shim->text, "_ckpt_run() {\n"));
+		assert_null(strstr(shim->text, "@bounded"));
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values_are_filled_in),
-		cmocka_unit_test(test_what_shims_share_is_pasted),
+		cmocka_unit_test(test_every_script_has_what_all_need),
 	};
 
 	return cmocka_run_group_tests(tests, unit_setup, unit_teardown);

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/fs.h"
-#include "base/sparse.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -108,6 +108,7 @@ static void test_store_is_private_whatever_the_umask(void **state)
 	/* One that was opened to others is closed again. */
 	sh("chmod 755 git-checkpoint/*");
 	store = make("private");
+	assert_int_equal(store_lock(store, 0), 0);
 	sh("test \"$(stat -c %%a '%s')\" = 700", store->path);
 	store_close(store);
 }

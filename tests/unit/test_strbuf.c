@@ -2,7 +2,6 @@
 #include "base/strbuf.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/path.h"
 #include "base/strlist.h"
 #include "unit.h"

@@ -4,7 +4,7 @@
 #include "unit.h"
 
 #include "base/alloc.h"
-#include "base/utf8.h"
+#include "base/quote.h"
 #include "record/checkpoint.h"
 #include "record/title.h"
 

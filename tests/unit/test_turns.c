@@ -153,6 +153,38 @@ static void test_the_newest_stay_where_there_is_little_room(void **state)
 	strbuf_release(&less);
 }
 
+/* Without a file, in one that is damaged, and after it was summed up. */
+static void test_what_went_wrong_is_told_once(void **state)
+{
+	struct store *store = recordgen_store("trouble");
+	struct turns turns;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		assert_true(turns_note_trouble(store, "codex", "s", "locked by 17"));
+		assert_false(turns_note_trouble(store, "codex", "s", "locked by 4711"));
+		assert_true(turns_note_trouble(store, "codex", "s", "another reason"));
+		assert_true(turns_note_trouble(store, "codex", "t", "locked by 17"));
+		assert_true(turns_note_trouble(store, "codex", NULL, "locked by 17"));
+		assert_true(turns_note_trouble(store, "codex", NULL, "locked by 17"));
+		assert_true(turns_note_trouble(store, "cline", "s", "locked by 17"));
+		assert_int_equal(turns_read(&turns, store), 0);
+		assert_int_equal(turns.skipped, round);
+		assert_int_equal(turns.troubles_nr, 7);
+		assert_int_equal(turns_write(&turns, store), 0);
+		turns_release(&turns);
+		assert_false(turns_note_trouble(store, "codex", "s", "another reason"));
+		assert_int_equal(turns_read(&turns, store), 0);
+		assert_int_equal(turns.skipped, 0);
+		assert_string_equal(turns_trouble(&turns, "codex")->why, "another reason");
+		assert_string_equal(turns_trouble(&turns, "cline")->why, "locked by 17");
+		assert_null(turns_trouble(&turns, "cursor"));
+		turns_release(&turns);
+		assert_int_equal(fs_write_file(store->dirfd, FILE_NAME, "garbage\n", 8, 0600, FS_FAST), 0);
+	}
+	store_close(store);
+}
+
 /* The names, and the two ends of a turn. */
 static void test_ranges(void **state)
 {
@@ -210,6 +242,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_what_happened_is_remembered),
 		cmocka_unit_test(test_the_newest_stay_where_there_is_little_room),
+		cmocka_unit_test(test_what_went_wrong_is_told_once),
 		cmocka_unit_test(test_ranges),
 	};
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "base/path.h"
-#include "watch/watch_nodes_internal.h"
+#include "watch/watch_cover_internal.h"
 
 enum { MODEL_MAX = 256 };
 

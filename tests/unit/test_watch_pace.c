@@ -2,7 +2,7 @@
 /* When a watched worktree is saved. */
 #include "unit.h"
 
-#include "watch/watch_pace_internal.h"
+#include "watch/watch_tree_internal.h"
 
 #include <math.h>
 

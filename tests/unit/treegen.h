@@ -5,7 +5,6 @@
 /* Random trees in memory, with names that lie close together. After unit.h. */
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "tree/wt_tree.h"
 
 static const uint16_t treegen_modes[] = { 0644, 0644,  0644, 0755, 0600, 0444,

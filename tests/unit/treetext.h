@@ -10,7 +10,7 @@
  * Directories on the way need not be named.
  */
 
-#include "base/arena.h"
+#include "base/alloc.h"
 #include "tree/wt_tree.h"
 
 enum { WIDTH = 32 }; /* entries that a directory has room for */
