@@ -6,10 +6,8 @@
 const char *capture_status_name(enum capture_status status)
 {
 	static const char *const names[] = {
-		[CAPTURE_PLANNED] = "planned",
-		[CAPTURE_DONE] = "restored",
-		[CAPTURE_FAILED] = "failed",
-		[CAPTURE_UNCONFIGURED] = "not configured",
+		[CAPTURE_PLANNED] = "planned",	 [CAPTURE_DONE] = "restored",
+		[CAPTURE_FAILED] = "failed",	 [CAPTURE_UNCONFIGURED] = "not configured",
 		[CAPTURE_LEFT] = "not replayed",
 	};
 
@@ -54,7 +52,7 @@ void capture_back_close(struct capture_back *back)
 }
 
 void capture_back_plan(struct capture_outcomes *out, struct strlist *warnings,
-			const struct capture_back *back)
+		       const struct capture_back *back)
 {
 	out->nr = back->captures.nr;
 	out->items = xcalloc(out->nr + 1, sizeof(*out->items));
@@ -73,7 +71,7 @@ void capture_back_plan(struct capture_outcomes *out, struct strlist *warnings,
 }
 
 int capture_back_replay(struct capture_outcomes *out, struct strlist *warnings,
-			 struct session *session, const struct capture_back *back, bool left)
+			struct session *session, const struct capture_back *back, bool left)
 {
 	for (size_t i = 0; i < out->nr; i++) {
 		struct capture_outcome *item = &out->items[i];

@@ -35,7 +35,8 @@ struct capture_def {
 };
 
 struct capture_defs {
-	struct capture_def *items; /**< in the order in which their names first appear in the files */
+	struct capture_def
+		*items; /**< in the order in which their names first appear in the files */
 	size_t nr, alloc;
 	struct strlist warnings; /**< unknown keys, with file and line */
 };
@@ -75,10 +76,11 @@ struct extras_opts {
 	size_t states_nr;
 	const struct extras_state_file *state_files;
 	size_t state_files_nr;
-	const struct strlist *captures; /**< names of those to take besides automatic ones; or NULL */
-	bool no_auto; /**< take no automatic captures, which may take long */
-	bool exact;   /**< a checkpoint with other captures besides is not the same */
-	bool alone;   /**< there is nothing else: no files, and no automatic captures */
+	const struct strlist
+		*captures; /**< names of those to take besides automatic ones; or NULL */
+	bool no_auto;	   /**< take no automatic captures, which may take long */
+	bool exact;	   /**< a checkpoint with other captures besides is not the same */
+	bool alone;	   /**< there is nothing else: no files, and no automatic captures */
 };
 
 /** What was taken, until a pack has it. */
@@ -145,14 +147,14 @@ void capture_back_close(struct capture_back *back);
 
 /** What will happen to each. */
 void capture_back_plan(struct capture_outcomes *out, struct strlist *warnings,
-			const struct capture_back *back);
+		       const struct capture_back *back);
 
 /**
  * Give each to its command, unless it is to be `left`. Only an interruption is a failure; otherwise
  * `out` and the warnings say what was not possible.
  */
 int capture_back_replay(struct capture_outcomes *out, struct strlist *warnings,
-			 struct session *session, const struct capture_back *back, bool left);
+			struct session *session, const struct capture_back *back, bool left);
 
 /*
  * In this folder:

@@ -131,8 +131,9 @@ static int check_origin(const struct gitback *back)
 	if (!is_foreign(back) || back->force)
 		return 0;
 	gitplan_commands(&commands, &back->goal.state);
-	strbuf_addf(&text, "checkpoint '%s' was %s, and a %s is in progress in it, which can run "
-			   "commands when it is continued",
+	strbuf_addf(&text,
+		    "checkpoint '%s' was %s, and a %s is in progress in it, which can run "
+		    "commands when it is continued",
 		    target->id, target->imported ? "imported" : "taken on another machine",
 		    back->goal.state.operation);
 	for (size_t i = 0; i < commands.nr && i < COMMANDS_SHOWN; i++)
@@ -185,12 +186,12 @@ int gitback_plan(struct gitback_told *out, struct gitback *back)
 	if (!back->how.remembered)
 		gitwrite_config_drop_present(&(struct gitwrite){ repo, "" }, &back->plan.config);
 	err = gitback_look(&facts, &back->plan, repo, &back->now, &back->goal.state,
-			       back->opts.what == JOURNAL_GIT);
+			   back->opts.what == JOURNAL_GIT);
 	if (!err)
 		err = find_objects(back, &facts);
 	if (!err)
-		err = gitplan_check(&back->plan, &back->now, &back->goal.state, &facts,
-				    &back->how, back->target->id);
+		err = gitplan_check(&back->plan, &back->now, &back->goal.state, &facts, &back->how,
+				    back->target->id);
 	if (!err) {
 		gitplan_say(&out->says, &back->plan, &back->now, &back->goal.state, &facts);
 		say_commands(&out->says, back);

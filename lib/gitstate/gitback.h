@@ -39,9 +39,10 @@ struct gitback {
 	const struct ckpt_record *target;
 	struct gitback_opts opts;
 	enum journal_kind kind;
-	struct journal *journal; /**< of the restore, written when the repository is about to change */
-	bool interrupted;	 /**< the journal is that of an interrupted restore, which this finishes */
-	bool force;		 /**< whatever an operation of another machine may run */
+	struct journal
+		*journal; /**< of the restore, written when the repository is about to change */
+	bool interrupted; /**< the journal is that of an interrupted restore, which this finishes */
+	bool force;	  /**< whatever an operation of another machine may run */
 
 	struct gitstate now;
 	struct strbuf stat;    /**< whether it still is `now`; may be empty */
@@ -50,7 +51,7 @@ struct gitback {
 	struct gitplan_opts how;
 	struct gitplan plan;
 	bool planned;
-	struct strlist blobs;  /**< ids that the repository may lack and the checkpoint has */
+	struct strlist blobs; /**< ids that the repository may lack and the checkpoint has */
 };
 
 /** Decide what to do, refuse what cannot be done, say it in `out`. */

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 
-static int ask(struct strbuf *out, const struct repo *repo, const char *const args[])
+static int ask_git(struct strbuf *out, const struct repo *repo, const char *const args[])
 {
 	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };
 
@@ -54,12 +54,12 @@ int gitback_check_history(struct strlist *gone, const struct repo *repo, const c
 	const char *args[] = { "rev-list", "--quiet", "--objects", "--missing=allow-promisor",
 			       head,	   "--not",   "--all",	   NULL };
 	struct strbuf answer = STRBUF_INIT;
-	int err = ask(&answer, repo, args);
+	int err = ask_git(&answer, repo, args);
 
 	/* It may be some other ref that is broken. */
 	if (err == CKPT_ERROR) {
 		args[5] = NULL;
-		err = ask(&answer, repo, args);
+		err = ask_git(&answer, repo, args);
 	}
 
 	strbuf_release(&answer);
@@ -81,8 +81,8 @@ static void list_wanted(struct strlist *out, const struct gitplan *plan,
 	add_needed(out, goal);
 }
 
-static int look_at_commits(struct gitplan_facts *out, struct gitplan *plan,
-			   const struct repo *repo, const struct gitstate *goal)
+static int look_at_commits(struct gitplan_facts *out, struct gitplan *plan, const struct repo *repo,
+			   const struct gitstate *goal)
 {
 	struct strlist wanted = STRLIST_INIT, lost = STRLIST_INIT;
 	int err;
@@ -111,7 +111,7 @@ static int look_at_commits(struct gitplan_facts *out, struct gitplan *plan,
 }
 
 int gitback_compare_index(bool *tree_gone_out, struct gitplan *plan, const struct repo *repo,
-			      const struct gitstate *goal)
+			  const struct gitstate *goal)
 {
 	bool same = false;
 	int err = plan->index ? gitwrite_index_is(&same, repo, goal) : 0;
@@ -142,7 +142,7 @@ static bool is_loose(const struct repo *repo, const char *oid)
 
 /* A submodule's commit is in its own repository; what a partial clone lacks, it can fetch. */
 int gitback_find_objects(struct strlist *blobs, struct strlist *missing, struct store *store,
-			     const struct repo *repo, const struct gitrecord *goal)
+			 const struct repo *repo, const struct gitrecord *goal)
 {
 	struct strlist others = STRLIST_INIT;
 	int err = 0;
@@ -167,7 +167,7 @@ int gitback_find_objects(struct strlist *blobs, struct strlist *missing, struct 
 /* --- other worktrees --- */
 
 /* A rebase or a bisection there holds its branch as well. */
-static bool holds(const char *gitdir, const char *ref)
+static bool holds_branch(const char *gitdir, const char *ref)
 {
 	static const char *const files[] = { "rebase-merge/head-name", "rebase-apply/head-name",
 					     "BISECT_START" };
@@ -195,7 +195,7 @@ static void find_holder(struct gitplan_facts *out, const struct repo *repo, cons
 
 		if (repo_open_at(&other, others.items[i]))
 			continue;
-		if (holds(other->gitdir, ref)) {
+		if (holds_branch(other->gitdir, ref)) {
 			out->elsewhere = xstrdup(others.items[i]);
 			out->elsewhere_ref = xstrdup(ref);
 		}
@@ -208,8 +208,8 @@ static void find_holder(struct gitplan_facts *out, const struct repo *repo, cons
  * "worktree <path>", some lines, "branch <ref>" if there is one, and a blank line. The first is the
  * main one, whose path may not be that of its files: for a submodule it is the git directory.
  */
-static void find_checkout(struct gitplan_facts *out, const struct repo *repo,
-			  const char *listing, const char *ref)
+static void find_checkout(struct gitplan_facts *out, const struct repo *repo, const char *listing,
+			  const char *ref)
 {
 	bool is_main = !strcmp(repo->gitdir, repo->commondir);
 	const char *path = NULL, *first = NULL;
@@ -220,8 +220,8 @@ static void find_checkout(struct gitplan_facts *out, const struct repo *repo,
 		if (!strncmp(line, "worktree ", 9))
 			path = line + 9;
 		first = first ? first : path;
-		if (path && (path != first || !is_main) && len == strlen(ref) + 7 && !strncmp(line, "branch ", 7) &&
-		    !strncmp(line + 7, ref, len - 7)) {
+		if (path && (path != first || !is_main) && len == strlen(ref) + 7 &&
+		    !strncmp(line, "branch ", 7) && !strncmp(line + 7, ref, len - 7)) {
 			char *where = xmemdupz(path, strcspn(path, "\n")), *real = path_real(where);
 
 			if (strcmp(real ? real : where, repo->worktree) != 0) {
@@ -248,7 +248,7 @@ static int look_elsewhere(struct gitplan_facts *out, const struct gitplan *plan,
 	for (size_t i = 0; i < plan->branches_nr; i++)
 		strlist_add(&refs, plan->refs.items[i].name);
 	if (refs.nr)
-		err = ask(&listing, repo, args);
+		err = ask_git(&listing, repo, args);
 	for (size_t i = 0; i < refs.nr && !err; i++) {
 		find_checkout(out, repo, listing.buf, refs.items[i]);
 		if (!out->elsewhere)
@@ -270,7 +270,7 @@ static void find_alias(struct gitplan_facts *out, const struct gitplan *plan,
 		const char *const args[] = { "symbolic-ref", "-q", name, NULL };
 		struct strbuf answer = STRBUF_INIT;
 
-		if (plan->refs.items[i].old && !ask(&answer, repo, args)) {
+		if (plan->refs.items[i].old && !ask_git(&answer, repo, args)) {
 			strbuf_trim(&answer);
 			out->alias = xstrdup(name);
 			out->alias_of = strbuf_detach(&answer, NULL);
@@ -291,7 +291,7 @@ static void count_commits(unsigned *coming, unsigned *leaving, const struct repo
 	struct strbuf answer = STRBUF_INIT;
 	unsigned left = 0, right = 0;
 
-	if (!ask(&answer, repo, args) && sscanf(answer.buf, "%u %u", &left, &right) == 2) {
+	if (!ask_git(&answer, repo, args) && sscanf(answer.buf, "%u %u", &left, &right) == 2) {
 		*coming = ref->old ? left : 0;
 		*leaving = right;
 	}
@@ -320,7 +320,7 @@ static bool is_logged(const struct repo *repo, const struct gitwrite_ref *ref,
 	struct strbuf answer = STRBUF_INIT;
 	bool logged = ref->new || on_it;
 
-	if (logged && ask(&answer, repo, exists)) {
+	if (logged && ask_git(&answer, repo, exists)) {
 		/* It will be made, unless the user does not want any. */
 		strbuf_reset(&answer);
 		logged = gitrun(&answer, &how, setting) || strncmp(answer.buf, "false", 5) != 0;
@@ -338,7 +338,7 @@ static void look_at_lone(struct gitplan_facts *out, const struct repo *repo,
 				     "--remotes", "--tags",  goal->head, NULL };
 	struct strbuf answer = STRBUF_INIT;
 
-	if (ask(&answer, repo, args) || sscanf(answer.buf, "%u", &out->lone) != 1)
+	if (ask_git(&answer, repo, args) || sscanf(answer.buf, "%u", &out->lone) != 1)
 		out->lone = 0;
 	if (out->lone)
 		out->lone_logged = is_logged(repo, &head, now);
@@ -364,7 +364,7 @@ static void look_at_moves(struct gitplan_facts *out, const struct gitplan *plan,
 }
 
 int gitback_look(struct gitplan_facts *out, struct gitplan *plan, const struct repo *repo,
-		     const struct gitstate *now, const struct gitstate *goal, bool whole)
+		 const struct gitstate *now, const struct gitstate *goal, bool whole)
 {
 	int err = whole ? look_at_commits(out, plan, repo, goal) : 0;
 

@@ -18,8 +18,8 @@ enum { SHORT_ID = 7, TOLD_MAX = 20 };
 struct subject {
 	struct gitleft *out;
 	const char *id; /* of the checkpoint */
-	char *in;  /* "in 'lib': ", or "" */
-	char *git; /* how a command line for it begins, with -C if it is below */
+	char *in;	/* "in 'lib': ", or "" */
+	char *git;	/* how a command line for it begins, with -C if it is below */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(const struct subject *subject,
@@ -51,7 +51,8 @@ static void add_command(const struct subject *subject, const char *command, cons
 
 static bool has_head_changed(const struct repo_state *then, const struct repo_state *now)
 {
-	return gitstate_differ(then->head, now->head) || gitstate_differ(then->branch, now->branch) ||
+	return gitstate_differ(then->head, now->head) ||
+	       gitstate_differ(then->branch, now->branch) ||
 	       gitstate_differ(then->operation, now->operation);
 }
 
@@ -78,7 +79,8 @@ static void say_head(const struct subject *subject, const struct repo_state *the
 static void add_recipe(const struct subject *subject, const struct repo_state *then,
 		       const struct repo_state *now)
 {
-	const char *branch = then->branch && strncmp(then->branch, "refs/", 5) ? then->branch : NULL;
+	const char *branch =
+		then->branch && strncmp(then->branch, "refs/", 5) ? then->branch : NULL;
 	struct strbuf name = STRBUF_INIT;
 
 	if (!then->head || (now->operation && !gitstate_differ(then->operation, now->operation)) ||
@@ -86,12 +88,14 @@ static void add_recipe(const struct subject *subject, const struct repo_state *t
 	     !gitstate_differ(then->branch, now->branch)))
 		return;
 	if (branch)
-		say(subject, "to go back to branch '%s' at %.*s: the files stay, the index becomes "
-			     "that of the commit",
+		say(subject,
+		    "to go back to branch '%s' at %.*s: the files stay, the index becomes "
+		    "that of the commit",
 		    branch, SHORT_ID, then->head);
 	else
-		say(subject, "to go back to commit %.*s without a branch: the files stay, the index "
-			     "becomes that of the commit",
+		say(subject,
+		    "to go back to commit %.*s without a branch: the files stay, the index "
+		    "becomes that of the commit",
 		    SHORT_ID, then->head);
 	if (now->operation && !strcmp(now->operation, "bisect"))
 		add_command(subject, "bisect reset HEAD", NULL);
@@ -219,12 +223,11 @@ void gitleft_tell(struct gitleft *out, const struct gitsave *now_known,
 
 	/* Usually nothing has to be read for this: the safety checkpoint needs it, too. */
 	if (!repo || what == JOURNAL_GIT ||
-	    (*target->git_hash && now_known->known &&
-	     !strcmp(now_known->hash, target->git_hash)) ||
+	    (*target->git_hash && now_known->known && !strcmp(now_known->hash, target->git_hash)) ||
 	    repo_read_state(&head, repo))
 		return;
-	recorded = *target->git_hash && !part &&
-		   !gitrecord_load(&goal, session->store, target) && !gitstate_read(&now, repo);
+	recorded = *target->git_hash && !part && !gitrecord_load(&goal, session->store, target) &&
+		   !gitstate_read(&now, repo);
 	/* Without either there was no repository. */
 	if ((then.head || then.branch) && has_head_changed(&then, &head)) {
 		say_head(&subject, &then, &head);

@@ -135,7 +135,7 @@ static void move_remembered(struct gitplan *out, const struct gitstate *now,
  * ORIG_HEAD outlives every operation. It comes back with one, which may need it,
  * and with a step back; otherwise it is the user's way back from what was last done.
  */
-static bool stays(const char *name, const struct gitstate *goal, const struct gitplan_opts *opts)
+static bool keeps_orig_head(const char *name, const struct gitstate *goal, const struct gitplan_opts *opts)
 {
 	return !strcmp(name, "ORIG_HEAD") && !goal->operation && !opts->remembered;
 }
@@ -147,14 +147,14 @@ static void move_private(struct gitplan *out, const struct gitstate *now,
 		const char *name = now->private_refs[i].name, *at = now->private_refs[i].oid;
 		const char *to = find_ref(goal->private_refs, goal->private_refs_nr, name);
 
-		if (gitstate_differ(at, to) && gitstate_is_operation_ref(name) && !stays(name, goal, opts))
+		if (gitstate_differ(at, to) && gitstate_is_operation_ref(name) && !keeps_orig_head(name, goal, opts))
 			gitwrite_refs_add(&out->refs, name, at, to);
 	}
 	for (size_t i = 0; i < goal->private_refs_nr; i++) {
 		const char *name = goal->private_refs[i].name;
 
 		if (!find_ref(now->private_refs, now->private_refs_nr, name) &&
-		    gitstate_is_operation_ref(name) && !stays(name, goal, opts))
+		    gitstate_is_operation_ref(name) && !keeps_orig_head(name, goal, opts))
 			gitwrite_refs_add(&out->refs, name, NULL, goal->private_refs[i].oid);
 	}
 }

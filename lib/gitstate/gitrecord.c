@@ -25,7 +25,8 @@ static const struct {
 
 /* --- the texts, written --- */
 
-__attribute__((format(printf, 2, 3))) static void add_field(struct strbuf *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add_field(struct strbuf *out, const char *fmt,
+							    ...)
 {
 	va_list ap;
 
@@ -70,8 +71,8 @@ static void encode_entries(struct strbuf *out, const struct gitstate *state, boo
 			if (entry->flags & flag_letters[n].flag)
 				flags[nr++] = flag_letters[n].letter;
 		add_field(out, "entry %06o %s %u %s %06o %s %s", entry->mode, or_dash(entry->oid),
-		    entry->stage, or_dash(flags), entry->head_mode, or_dash(entry->head_oid),
-		    entry->path);
+			  entry->stage, or_dash(flags), entry->head_mode, or_dash(entry->head_oid),
+			  entry->path);
 	}
 }
 
@@ -93,7 +94,8 @@ static void encode_operation(struct strbuf *out, const struct gitstate *state)
 		add_field(out, "step %u %u", state->step, state->total);
 	add_optional(out, "autostash", state->autostash);
 	for (size_t i = 0; i < state->private_refs_nr; i++)
-		add_field(out, "ref %s %s", state->private_refs[i].oid, state->private_refs[i].name);
+		add_field(out, "ref %s %s", state->private_refs[i].oid,
+			  state->private_refs[i].name);
 	for (size_t i = 0; i < state->files_nr; i++) {
 		add_field(out, "file %zu %s", state->files[i].len, state->files[i].path);
 		strbuf_add(out, state->files[i].data, state->files[i].len);
@@ -127,7 +129,7 @@ struct cursor {
 };
 
 /* The next word of a field, up to a blank; false if it is longer than `size` - 1 or has no blank. */
-static bool word(char *out, size_t size, const char **p)
+static bool read_word(char *out, size_t size, const char **p)
 {
 	size_t len = strcspn(*p, " ");
 
@@ -139,21 +141,22 @@ static bool word(char *out, size_t size, const char **p)
 	return true;
 }
 
-static bool id_word(char out[GITSTATE_OID], const char **p)
+static bool read_id(char out[GITSTATE_OID], const char **p)
 {
-	bool ok = word(out, GITSTATE_OID, p);
+	bool ok = read_word(out, GITSTATE_OID, p);
 
 	if (ok && !strcmp(out, "-"))
 		*out = '\0';
 	return ok;
 }
 
-static bool number_word(unsigned *out, const char **p, int base)
+static bool read_number(unsigned *out, const char **p, int base)
 {
 	char text[16], *end;
 	unsigned long value;
 
-	if (!word(text, sizeof(text), p) || !*text || strspn(text, "0123456789") != strlen(text))
+	if (!read_word(text, sizeof(text), p) || !*text ||
+	    strspn(text, "0123456789") != strlen(text))
 		return false;
 	value = strtoul(text, &end, base);
 	*out = (unsigned)value;
@@ -166,9 +169,9 @@ static bool decode_entry(struct gitstate *state, const char *p)
 	unsigned mode, stage, head_mode, flags = 0;
 	struct gitstate_entry *entry;
 
-	if (!number_word(&mode, &p, 8) || !id_word(oid, &p) || !number_word(&stage, &p, 10) ||
-	    !word(letters, sizeof(letters), &p) || !number_word(&head_mode, &p, 8) ||
-	    !id_word(head_oid, &p))
+	if (!read_number(&mode, &p, 8) || !read_id(oid, &p) || !read_number(&stage, &p, 10) ||
+	    !read_word(letters, sizeof(letters), &p) || !read_number(&head_mode, &p, 8) ||
+	    !read_id(head_oid, &p))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(flag_letters); i++)
 		if (strchr(letters, flag_letters[i].letter))
@@ -184,7 +187,7 @@ static bool decode_file(struct gitstate *state, const char *p, struct cursor *at
 {
 	unsigned len;
 
-	if (!number_word(&len, &p, 10) || (size_t)(at->end - at->p) <= len || at->p[len])
+	if (!read_number(&len, &p, 10) || (size_t)(at->end - at->p) <= len || at->p[len])
 		return false;
 	gitstate_add_file(state, p, at->p, len);
 	at->p += len + 1;
@@ -195,7 +198,7 @@ static bool decode_ref(struct gitstate *state, const char *key, const char *p)
 {
 	char oid[GITSTATE_OID];
 
-	if (!id_word(oid, &p))
+	if (!read_id(oid, &p))
 		return false;
 	if (!strcmp(key, "branch"))
 		gitstate_add_branch(state, p, oid);
@@ -212,10 +215,10 @@ static bool decode_step(struct gitstate *state, const char *p)
 	const char *rest = text;
 
 	snprintf(text, sizeof(text), "%s ", p);
-	return number_word(&state->step, &rest, 10) && number_word(&state->total, &rest, 10);
+	return read_number(&state->step, &rest, 10) && read_number(&state->total, &rest, 10);
 }
 
-static bool set(char **slot, const char *value)
+static bool set_once(char **slot, const char *value)
 {
 	if (*slot)
 		return false;
@@ -231,11 +234,11 @@ static bool decode_field(struct gitstate *state, const char *key, const char *va
 		if (!strcmp(key, "version"))
 			return !strcmp(value, VERSION);
 		if (!strcmp(key, "head"))
-			return set(&state->head, value);
+			return set_once(&state->head, value);
 		if (!strcmp(key, "ref"))
-			return set(&state->ref, value);
+			return set_once(&state->ref, value);
 		if (!strcmp(key, "tree"))
-			return set(&state->head_tree, value);
+			return set_once(&state->head_tree, value);
 		if (!strcmp(key, "config"))
 			strlist_add(&state->branch_config, value);
 	} else if (which == GITRECORD_FLAGGED || which == GITRECORD_INDEX) {
@@ -246,11 +249,11 @@ static bool decode_field(struct gitstate *state, const char *key, const char *va
 			return decode_ref(state, key, value);
 	} else {
 		if (!strcmp(key, "operation"))
-			return set(&state->operation, value);
+			return set_once(&state->operation, value);
 		if (!strcmp(key, "step"))
 			return decode_step(state, value);
 		if (!strcmp(key, "autostash"))
-			return set(&state->autostash, value);
+			return set_once(&state->autostash, value);
 		if (!strcmp(key, "ref"))
 			return decode_ref(state, key, value);
 		if (!strcmp(key, "file"))
@@ -268,7 +271,7 @@ int gitrecord_decode(struct gitstate *state, const struct strbuf *text, enum git
 		const char *value = field;
 		char key[16];
 
-		if (!nul || !word(key, sizeof(key), &value))
+		if (!nul || !read_word(key, sizeof(key), &value))
 			break;
 		at.p = nul + 1;
 		if (!decode_field(state, key, value, &at, which))

@@ -17,7 +17,8 @@ void gitsave_release(struct gitsave *save)
 
 /* --- what is remembered: fields that end in a NUL, the stat data last --- */
 
-__attribute__((format(printf, 2, 3))) static void add_field(struct strbuf *out, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void add_field(struct strbuf *out, const char *fmt,
+							    ...)
 {
 	va_list ap;
 
@@ -38,7 +39,7 @@ void gitsave_remember(const struct gitsave *save, const char *id, const struct o
 	add_field(&text, "%s %s", id, oid_hex(hex, tree));
 	add_field(&text, "%s", save->hash);
 	add_field(&text, "%zu %zu %zu %u %u", save->index.staged, save->index.unmerged,
-	    save->index.intent_to_add, save->step, save->total);
+		  save->index.intent_to_add, save->step, save->total);
 	add_field(&text, "%s", save->git.state.head ? save->git.state.head : "");
 	add_field(&text, "%s", save->git.state.ref ? save->git.state.ref : "");
 	add_field(&text, "%s", save->git.state.operation ? save->git.state.operation : "");
@@ -47,7 +48,8 @@ void gitsave_remember(const struct gitsave *save, const char *id, const struct o
 	add_field(&file, "%s %s", CACHE_TITLE, oid_hex_encode(hex, sum, SHA256_SIZE));
 	strbuf_add(&file, text.buf, text.len);
 	/* Lost, it costs a moment. */
-	(void)fs_write_file(save->session->store->dirfd, LAYOUT_GITSTATE, file.buf, file.len, 0600, FS_FAST);
+	(void)fs_write_file(save->session->store->dirfd, LAYOUT_GITSTATE, file.buf, file.len, 0600,
+			    FS_FAST);
 	strbuf_release(&text);
 	strbuf_release(&file);
 }
@@ -155,7 +157,8 @@ static void sum_up(struct gitsave *save)
 
 static bool read_state(struct gitsave *save, double until)
 {
-	save->read = !gitstate_read_noted(&save->git.state, &save->stat, save->session->repo, until);
+	save->read =
+		!gitstate_read_noted(&save->git.state, &save->stat, save->session->repo, until);
 	save->known = save->read;
 	if (save->read)
 		sum_up(save);

@@ -25,14 +25,14 @@ struct session;
 struct gitsave {
 	struct session *session;
 	struct strlist *notes;
-	double until;		   /**< clock_monotonic(), when git must have answered; 0: the usual */
+	double until; /**< clock_monotonic(), when git must have answered; 0: the usual */
 	struct repo_state project; /**< as far as it is known, whatever else is */
 	bool known;		   /**< what follows is the state now */
 	char hash[STATEHASH_SIZE];
 	struct gitindex_counts index;
 	unsigned step, total;
-	bool read;	       /**< `git` has it all; otherwise `tree` is that of a checkpoint */
-	struct gitrecord git;  /**< without blobs until they are written */
+	bool read;	      /**< `git` has it all; otherwise `tree` is that of a checkpoint */
+	struct gitrecord git; /**< without blobs until they are written */
 	struct oid tree;
 	struct strbuf stat; /**< for gitstate_is_same(); empty: cannot be relied on */
 };

@@ -30,7 +30,7 @@ static bool is_id(const char *oid)
 	return oid && gitfile_is_id(oid) && !oid[strspn(oid, "0123456789abcdef")];
 }
 
-static int odd(const char *what, const char *which)
+static int refuse_odd(const char *what, const char *which)
 {
 	struct strbuf name = STRBUF_INIT;
 	int err;
@@ -58,7 +58,7 @@ static int check_entries(const struct gitstate *state)
 				       : !*entry->head_oid && entry->mode);
 		/* A path has one entry, or stages in their order. */
 		if (!ok || order > 0 || (!order && (!prev->stage || prev->stage >= entry->stage)))
-			return odd("an entry of the index", entry->path);
+			return refuse_odd("an entry of the index", entry->path);
 	}
 	return 0;
 }
@@ -101,21 +101,21 @@ static int check_refs(const struct gitstate *state)
 	    (state->head_tree && !is_id(state->head_tree)) ||
 	    (state->autostash && !is_id(state->autostash)) || (!state->head && !state->ref) ||
 	    !state->head != !state->head_tree)
-		return odd("a HEAD", state->head ? state->head : "");
+		return refuse_odd("a HEAD", state->head ? state->head : "");
 	if (state->ref && (strncmp(state->ref, "refs/", 5) || !usable_ref(state->ref)))
-		return odd("a HEAD", state->ref);
+		return refuse_odd("a HEAD", state->ref);
 	for (size_t i = 0; i < state->branches_nr; i++)
 		if (!has_prefix(state->branches[i].name, branch) ||
 		    !usable_ref(state->branches[i].name) || !is_id(state->branches[i].oid))
-			return odd("a branch", state->branches[i].name);
+			return refuse_odd("a branch", state->branches[i].name);
 	for (size_t i = 0; i < state->stashes_nr; i++)
 		if (!is_id(state->stashes[i].oid))
-			return odd("a stash", state->stashes[i].oid);
+			return refuse_odd("a stash", state->stashes[i].oid);
 	for (size_t i = 0; i < state->private_refs_nr; i++) {
 		const struct gitstate_ref *ref = &state->private_refs[i];
 
 		if (!is_id(ref->oid) || !gitstate_is_operation_ref(ref->name))
-			return odd("a ref", ref->name);
+			return refuse_odd("a ref", ref->name);
 	}
 	return 0;
 }
@@ -147,11 +147,11 @@ int gitstate_check(const struct gitstate *state)
 	for (size_t i = 0; i < state->files_nr && !err; i++)
 		if (!gitstate_is_operation_file(state->files[i].path) ||
 		    (i && strcmp(state->files[i - 1].path, state->files[i].path) >= 0))
-			err = odd("a file", state->files[i].path);
+			err = refuse_odd("a file", state->files[i].path);
 	for (size_t i = 0; i < state->branch_config.nr && !err; i++)
 		if (strncmp(state->branch_config.items[i], "branch.", 7) ||
 		    !strchr(state->branch_config.items[i], '='))
-			err = odd("a setting", state->branch_config.items[i]);
+			err = refuse_odd("a setting", state->branch_config.items[i]);
 	return err;
 }
 

@@ -112,7 +112,7 @@ static int take_files(struct gitstate *state, const struct repo *repo)
 	return err;
 }
 
-static unsigned number(const struct gitstate *state, const char *path)
+static unsigned read_number(const struct gitstate *state, const char *path)
 {
 	const char *text = gitstate_text(state, path);
 	unsigned long value = text ? strtoul(text, NULL, 10) : 0;
@@ -126,8 +126,8 @@ static void find_steps(struct gitstate *state)
 						 { "rebase-apply/next", "rebase-apply/last" } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(places) && !state->total; i++) {
-		state->step = number(state, places[i][0]);
-		state->total = number(state, places[i][1]);
+		state->step = read_number(state, places[i][0]);
+		state->total = read_number(state, places[i][1]);
 		if (!state->step || !state->total)
 			state->step = state->total = 0;
 	}

@@ -21,13 +21,13 @@ struct entries {
 	size_t nr, alloc;
 };
 
-static void add(struct entries *list, const struct entry *entry)
+static void add_entry(struct entries *list, const struct entry *entry)
 {
 	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
 	list->items[list->nr++] = *entry;
 }
 
-static int compare(const void *a_, const void *b_)
+static int compare_entries(const void *a_, const void *b_)
 {
 	const struct entry *a = a_, *b = b_;
 	int order = strcmp(a->path, b->path);
@@ -52,7 +52,7 @@ static void parse_tree(struct entries *out, struct strbuf *listing)
 			/* Old trees have other permission bits. */
 			if ((entry.mode & 0170000) == 0100000)
 				entry.mode = entry.mode & 0100 ? 0100755 : 0100644;
-			add(out, &entry);
+			add_entry(out, &entry);
 		}
 		at = end + 1;
 	}
@@ -69,7 +69,7 @@ static int list_tree(struct strbuf *out, const struct repo *repo, const char *tr
 }
 
 /* What the goal says about a path takes the place of the tree's entry. */
-static void merge(struct entries *out, const struct entries *tree, const struct gitstate *goal)
+static void merge_entries(struct entries *out, const struct entries *tree, const struct gitstate *goal)
 {
 	size_t i = 0, j = 0;
 
@@ -80,7 +80,7 @@ static void merge(struct entries *out, const struct entries *tree, const struct 
 						    : strcmp(tree->items[i].path, entry->path);
 
 		if (order < 0) {
-			add(out, &tree->items[i++]);
+			add_entry(out, &tree->items[i++]);
 			continue;
 		}
 		if (!order)
@@ -91,7 +91,7 @@ static void merge(struct entries *out, const struct entries *tree, const struct 
 			const struct gitstate_entry *e = &goal->entries[j];
 
 			if (e->mode)
-				add(out, &(struct entry){ e->path, e->oid, e->mode, e->stage,
+				add_entry(out, &(struct entry){ e->path, e->oid, e->mode, e->stage,
 							  e->flags });
 		}
 	}
@@ -109,8 +109,8 @@ static int list_entries(struct entries *out, struct strbuf *listing, const struc
 	if (!err) {
 		parse_tree(&tree, listing);
 		if (tree.nr)
-			qsort(tree.items, tree.nr, sizeof(*tree.items), compare);
-		merge(out, &tree, goal);
+			qsort(tree.items, tree.nr, sizeof(*tree.items), compare_entries);
+		merge_entries(out, &tree, goal);
 	}
 	free(tree.items);
 	return err;
@@ -419,7 +419,7 @@ static int set_flag(struct making *making, unsigned flag, const char *option)
  * looking at it. What a filter would have changed stays without. Conflicts that were taken out are
  * not to come back by `checkout -m`.
  */
-static void refresh(struct making *making)
+static void refresh_stat_data(struct making *making)
 {
 	static const char *const args[] = { "update-index", "--clear-resolve-undo", "-q", "--refresh",
 					    NULL };
@@ -441,7 +441,7 @@ static int make_index(const struct repo *repo, const struct gitstate *goal, int 
 	if (!err)
 		err = add_intended(&making);
 	if (!err) {
-		refresh(&making);
+		refresh_stat_data(&making);
 		err = set_flag(&making, GITINDEX_SKIP_WORKTREE, "--skip-worktree");
 	}
 	if (!err)

@@ -83,7 +83,7 @@ static void wait_a_moment(void)
 	(void)nanosleep(&step, NULL);
 }
 
-static bool exists(const char *path)
+static bool lock_exists(const char *path)
 {
 	struct stat st;
 
@@ -135,9 +135,9 @@ static bool remove_lock(const char *lock, const struct gitwrite_ref *ref, struct
 	if (lstat(lock, &st) < 0 || !S_ISREG(st.st_mode) || st.st_ctim.tv_sec < span.from ||
 	    st.st_ctim.tv_sec > span.to || (ref && !has_our_value(lock, ref)))
 		return false;
-	for (int i = 0; i < WAIT_STEPS && exists(lock); i++)
+	for (int i = 0; i < WAIT_STEPS && lock_exists(lock); i++)
 		wait_a_moment();
-	return !exists(lock) || !unlink(lock);
+	return !lock_exists(lock) || !unlink(lock);
 }
 
 /* Locks of refs that belong to the worktree; which of them were to move is not noted. */

@@ -106,14 +106,14 @@ static bool same(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-static int attach(const struct gitwrite *how, const char *ref, const struct gitstate *now)
+static int attach_head(const struct gitwrite *how, const char *ref, const struct gitstate *now)
 {
 	const char *const args[] = { "symbolic-ref", "-m", how->message, "HEAD", ref, NULL };
 
 	return same(ref, now->ref) ? 0 : gitwrite_run(how, NULL, 0, args);
 }
 
-static int detach(const struct gitwrite *how, const char *commit, const struct gitstate *now)
+static int detach_head(const struct gitwrite *how, const char *commit, const struct gitstate *now)
 {
 	const char *args[] = { "update-ref", "-m",   how->message, "--no-deref",
 			       "HEAD",	     commit, now->head,	   NULL };
@@ -160,10 +160,10 @@ static int sync_names(const struct gitwrite *how, const struct gitwrite_refs *re
 int gitwrite_move(const struct gitwrite *how, const struct gitwrite_refs *refs, const char *ref,
 		  const char *commit, const struct gitstate *now)
 {
-	int err = ref ? move_some(how, refs, false) : detach(how, commit, now);
+	int err = ref ? move_some(how, refs, false) : detach_head(how, commit, now);
 
 	if (!err)
-		err = ref ? attach(how, ref, now) : move_some(how, refs, false);
+		err = ref ? attach_head(how, ref, now) : move_some(how, refs, false);
 	if (!err)
 		err = move_some(how, refs, true);
 	return err ? err : sync_names(how, refs);

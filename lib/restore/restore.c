@@ -262,7 +262,7 @@ static int prepare_state_only(struct restore_result *out, struct restore *r, boo
 }
 
 /* Everything up to the point where something would be touched. */
-static int prepare(struct restore_result *out, struct restore *r, bool store)
+static int prepare_restore(struct restore_result *out, struct restore *r, bool store)
 {
 	/* First, since nothing else is refused as quickly. */
 	int err = restore_is_state_only(r) ? 0 : gitback_plan(&out->git, &r->git);
@@ -298,14 +298,14 @@ static void keep_rows(struct restore_result *out, struct restore *r)
 }
 
 /* Show the plan and ask; what the user agrees to is added to `agreed`, sorted. */
-static int ask(struct strlist *agreed, struct session *session, const struct restore_opts *opts)
+static int ask_user(struct strlist *agreed, struct session *session, const struct restore_opts *opts)
 {
 	struct restore_result preview = { 0 };
 	struct restore r;
 	int err = open_restore(&r, session, opts);
 
 	if (!err)
-		err = prepare(&preview, &r, false);
+		err = prepare_restore(&preview, &r, false);
 	if (!err)
 		err = restore_choose(&r);
 	if (!err)
@@ -533,7 +533,7 @@ static int execute_nothing(struct restore_result *out, struct restore *r)
 	return r->opts->no_verify ? 0 : restore_verify(out, r);
 }
 
-static int execute(struct restore_result *out, struct restore *r)
+static int execute_plan(struct restore_result *out, struct restore *r)
 {
 	int err;
 
@@ -570,7 +570,7 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 		return err;
 	}
 	do {
-		err = asks ? ask(&agreed, session, opts) : 0;
+		err = asks ? ask_user(&agreed, session, opts) : 0;
 		memset(out, 0, sizeof(*out));
 		if (err) {
 			strlist_release(&agreed);
@@ -578,7 +578,7 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 		}
 		err = open_restore(&r, session, opts);
 		if (!err)
-			err = prepare(out, &r, !opts->dry_run);
+			err = prepare_restore(out, &r, !opts->dry_run);
 		agreed_to = err || !asks || !restore_has_grown(&r.plan, &out->git, &agreed);
 		if (!agreed_to) {
 			close_restore(&r);
@@ -591,7 +591,7 @@ int restore_checkpoint(struct restore_result *out, struct session *session,
 	if (!err)
 		restore_warn(out, &r);
 	if (!err && !opts->dry_run) {
-		err = execute(out, &r);
+		err = execute_plan(out, &r);
 		out->done = !err;
 		/* Stat cache, stack and journal came after the safety checkpoint. */
 		if (!err && session->settings.max_size)

@@ -82,7 +82,7 @@ static const char *why_guarded(const struct restore *r, const char *path)
 	return kept->why;
 }
 
-static const char *protect(const char *path, enum wt_kind kind, void *payload)
+static const char *protects_path(const char *path, enum wt_kind kind, void *payload)
 {
 	const struct restore *r = payload;
 
@@ -144,7 +144,7 @@ static int make_plan(struct restore *r)
 		.paths = &r->scope,
 		.made = r->opts->step.made,
 		.no_delete = r->opts->no_delete,
-		.protect = protect,
+		.protect = protects_path,
 		.payload = r,
 	};
 	int err;
@@ -191,7 +191,7 @@ struct worktree_state_opts restore_scan_opts(const struct restore *r)
 }
 
 /* A composed target goes into the same pack: how much that is must be known before. */
-static int reserve(struct restore *r)
+static int reserve_room(struct restore *r)
 {
 	int err;
 
@@ -214,7 +214,7 @@ static int scan_and_plan(struct restore *r, bool store)
 	if (!err)
 		record_made(r);
 	if (!err && store)
-		err = reserve(r);
+		err = reserve_room(r);
 	if (!err)
 		err = store ? save_job_read(&r->job) : worktree_state_read(&r->job.current, NULL);
 	if (err && r->job.no_room)

@@ -397,7 +397,8 @@ static int scan_result(struct worktree_state *out, struct restore *r)
 	return err;
 }
 
-static bool counts(const struct restore *r, const struct change *change, const struct strlist *left)
+static bool counts_as_difference(const struct restore *r, const struct change *change,
+				 const struct strlist *left)
 {
 	if (change->kind == CHANGE_ADDED && r->opts->no_delete)
 		return false;
@@ -426,7 +427,7 @@ static int name_differing(struct strlist *out, struct restore *r, const struct w
 		err = compare_run(&changes, &target, &current, &r->scope);
 	if (!err) {
 		for (size_t i = 0; i < changes.nr; i++)
-			if (counts(r, &changes.items[i], left))
+			if (counts_as_difference(r, &changes.items[i], left))
 				strlist_add(out, changes.items[i].path);
 		compare_list_release(&changes);
 	}

@@ -401,7 +401,7 @@ int save_job_scan(struct save_job *job, const struct worktree_state_opts *how)
 }
 
 /* A pack at its limit knows no more than that. */
-static int explain(struct save_job *job, int err)
+static int explain_limit(struct save_job *job, int err)
 {
 	if (err != CKPT_EREFUSED || !job->room.limit)
 		return err;
@@ -424,7 +424,7 @@ int save_job_read(struct save_job *job)
 	if (!err)
 		err = extras_pack(&job->extras, job->pack);
 	if (err)
-		return explain(job, err);
+		return explain_limit(job, err);
 	strbuf_reset(&job->meta.modes);
 	modes_encode(&job->meta.modes, save_job_root(job));
 	return job->opts->extras.alone ? 0 : worktree_state_check(&job->current);
@@ -461,7 +461,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		int err = pack_commit(job->pack, &out->new_bytes);
 
 		if (err)
-			return explain(job, err);
+			return explain_limit(job, err);
 		/* Read again: not next time. */
 		if (!cache_is_as_good(job))
 			save_job_write_cache(job, &job->newest.commit);
@@ -475,7 +475,7 @@ int save_job_commit(struct save_result *out, struct save_job *job)
 		job->meta.have_rules = true;
 		rules_texts_copy(&job->meta.rules, rules_texts(job->current.rules));
 	}
-	return explain(job, save_create(out, job));
+	return explain_limit(job, save_create(out, job));
 }
 
 void save_job_end(struct save_job *job)

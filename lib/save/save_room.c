@@ -8,7 +8,7 @@
 
 struct weight {
 	const struct save_job *save;
-	uint64_t pack;  /* bytes of new objects at most, with their place in the index */
+	uint64_t pack;	/* bytes of new objects at most, with their place in the index */
 	uint64_t cache; /* of the stat cache */
 };
 
@@ -48,9 +48,9 @@ uint64_t save_room_needed(const struct save_job *save)
 {
 	struct weight weight = { .save = save };
 
-	uint64_t extras = extras_bytes(&save->extras) + 
-			  gitsave_bytes(&save->git, save->have_newest ? &save->newest : NULL,
-					save->pack);
+	uint64_t extras =
+		extras_bytes(&save->extras) +
+		gitsave_bytes(&save->git, save->have_newest ? &save->newest : NULL, save->pack);
 
 	weigh_dir(&weight, save_job_root(save));
 	weight.pack += extras + extras / 1000 +

@@ -273,12 +273,12 @@ static void open_cache(struct worktree_state *state, const struct ref_list *refs
 }
 
 /* Trees may have lost their contents; build them again. */
-static void distrust(struct wt_dir *dir)
+static void distrust_trees(struct wt_dir *dir)
 {
 	dir->known = false;
 	for (size_t i = 0; i < dir->nr; i++)
 		if (wt_entries(dir)[i].kind == WT_DIR)
-			distrust(wt_entries(dir)[i].dir);
+			distrust_trees(wt_entries(dir)[i].dir);
 }
 
 /* True if the user, or the checkpoint to compare with, wants this worktree. */
@@ -391,7 +391,7 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 
 	/* The objects are not needed to compute names. */
 	if (pack && !state->objects_there)
-		distrust(state->scan->root);
+		distrust_trees(state->scan->root);
 	err = ingest_run(&state->read, &opts);
 	return err ? err : ingest_trees(state->scan->root, pack, session->threads);
 }
