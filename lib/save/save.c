@@ -315,6 +315,9 @@ static int answer_newest(struct save_result *out, struct save_job *save, enum sa
 		return 0;
 	if (outcome == SAVE_UNCHANGED && !strcmp(save->git.hash, save->newest.git_hash))
 		gitsave_remember(&save->git, save->newest.id, &save->newest_meta.git);
+	/* Its line may be missing: a save that was killed after making the ref did not get there. */
+	if (!save->listed)
+		(void)manifest_rebuild(save->store);
 	out->have_record = true;
 	out->record = save->newest;
 	out->skips = save->newest_meta.skips;
