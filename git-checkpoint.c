@@ -10,7 +10,7 @@
  * a restore walk through them.
  *
  *   lib/base/base.h         tools that know nothing of checkpoints
- *   lib/git/git.h           the project's repository; written only when asked by name
+ *   lib/git/git.h           the project's repository, read
  *   lib/settings/settings.h the table of settings and where their values come from
  *   lib/tree/tree.h         the user's files
  *   lib/store/store.h       the shadow repository
@@ -18,6 +18,8 @@
  *   lib/turns/turns.h       what coding agents did, turn by turn
  *   lib/session/session.h   which worktree, which settings, which store
  *   lib/keep/keep.h         which checkpoints go, and freeing their bytes
+ *   lib/gitstate/gitstate.h the state of the project's repository, in a checkpoint and back
+ *   lib/captures/captures.h values of state keys and the output of commands, likewise
  *   lib/save/save.h         a checkpoint from a scan
  *   lib/look/look.h         list, diff, status, verify
  *   lib/restore/restore.h   plan, obstacles, stage, apply, verify, undo

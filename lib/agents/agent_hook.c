@@ -101,8 +101,7 @@ static int save_event(struct agent_hook_result *out, const struct agent_event *e
 		.turn = &turn,
 		.automatic = true,
 		.step = -1,
-		.scope = &everything,
-		.until = until,
+		.scan = { .scope = &everything, .until = until },
 	};
 	struct save_result result = { 0 };
 	int err;

@@ -51,8 +51,8 @@ static int save_now(struct ckpt_record *out, struct session *session)
 {
 	static const struct strlist nothing = STRLIST_INIT;
 	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
-				  .scope = &nothing, .no_auto_captures = true,
-				  .progress = progress_show };
+				  .scan = { .scope = &nothing, .progress = progress_show },
+				  .extras.no_auto = true };
 	struct save_result result = { 0 };
 	int err = save_checkpoint(&result, session, &opts);
 
@@ -124,7 +124,7 @@ static int restore(struct session *session, const struct ckpt_record *record)
 		.source = JOURNAL_SOURCE,
 		.paths = &all,
 		.force = force,
-		.git = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
+		.git.what = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
 	};
 	int err = force ? 0 : show_restore_check_expired(record);
 

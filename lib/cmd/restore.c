@@ -174,7 +174,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.no_verify = no_verify,
 		.verify_full = verify_how,
 		.force = force,
-		.git = with_git	    ? JOURNAL_GIT
+		.git.what = with_git	    ? JOURNAL_GIT
 		       : with_index ? JOURNAL_INDEX
 				    : JOURNAL_FILES,
 	};
@@ -213,7 +213,7 @@ static int restore_remembered(struct session *session, enum undo_way way)
 		if (way == UNDO_BACK || way == UNDO_FORTH)
 			job.opts.source = source;
 		if (force)
-			job.opts.undoes_source = NULL;
+			job.opts.step.source = NULL;
 		err = carry_out(session, &job.opts);
 	}
 	undo_job_release(&job);

@@ -143,8 +143,8 @@ static int carry_out(struct session *session, struct request *request)
 	};
 	struct restore_opts opts = {
 		.target = &request->target,
-		.compose = revert_compose,
-		.compose_payload = &revert,
+		.composed.make = revert_compose,
+		.composed.payload = &revert,
 		.choices = dry_run || (!yes && !by_hunks) ? &request->choices : NULL,
 		.kind = JOURNAL_REVERT,
 		.reason = reason,

@@ -195,10 +195,9 @@ static int take_checkpoint(struct run *run, struct session *session)
 		.source = "cli",
 		.said = strcmp(reason, "pre-run") != 0,
 		.step = -1,
-		.scope = &all,
 		/* Rolling back to a checkpoint with more would restore more than there was. */
-		.exact_captures = true,
-		.progress = progress_show,
+		.extras.exact = true,
+		.scan = { .scope = &all, .progress = progress_show },
 	};
 	const struct ckpt_record *record = &run->ran.saved.record;
 	struct strbuf before = STRBUF_INIT;

@@ -45,23 +45,17 @@ static const struct opt options[] = {
 /* The captures that are configured. */
 static bool offer(struct complete *complete, const char *what)
 {
-	const struct session *session;
 	struct capture_defs defs;
-	char *file = NULL;
 
 	if (!strcmp(what, "--name"))
 		return complete_given_names(complete);
 	if (strcmp(what, "--capture") != 0)
 		return false;
-	session = complete_session(complete);
-	if (session && session->store)
-		file = xstrfmt("%s/" LAYOUT_SETTINGS, session->store->path);
-	if (!capture_defs_load(&defs, file, session ? session->worktree : NULL)) {
+	if (!capture_load(&defs, complete_session(complete))) {
 		for (size_t i = 0; i < defs.nr; i++)
 			complete_add(complete, defs.items[i].name, defs.items[i].type);
 		capture_defs_release(&defs);
 	}
-	free(file);
 	return true;
 }
 
@@ -86,7 +80,7 @@ static int parse_expiry(int64_t *out)
 
 /* "<key>=<rest>", cut up in place; the rest, or NULL if it is malformed. */
 static char *split_state(char *item, const char *option, const struct ckpt_meta *meta,
-			 const struct save_state_file *files, size_t files_nr)
+			 const struct extras_state_file *files, size_t files_nr)
 {
 	char *equals = strchr(item, '=');
 	bool twice = false;
@@ -114,7 +108,7 @@ static char *split_state(char *item, const char *option, const struct ckpt_meta 
 }
 
 /* Values into `meta`, files into an array that the caller frees. */
-static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
+static int parse_states(struct ckpt_meta *meta, struct extras_state_file **files)
 {
 	size_t nr = 0;
 
@@ -131,7 +125,7 @@ static int parse_states(struct ckpt_meta *meta, struct save_state_file **files)
 
 		if (!path)
 			return CKPT_EUSAGE;
-		(*files)[nr++] = (struct save_state_file){ state_files.items[i], path };
+		(*files)[nr++] = (struct extras_state_file){ state_files.items[i], path };
 	}
 	if (state_only && !states.nr && !state_files.nr && !captures.nr)
 		return ckpt_error_set(CKPT_EUSAGE, "option '--state-only' needs '--state', "
@@ -345,7 +339,7 @@ static void join_messages(void)
 /* What is parsed before there is a session. */
 static int64_t expiry;
 static struct ckpt_meta meta;
-static struct save_state_file *files;
+static struct extras_state_file *files;
 
 static int check(const struct strlist *args)
 {
@@ -370,25 +364,22 @@ static struct save_opts asked_for(const struct strlist *scope)
 		.source = source,
 		.automatic = automatic,
 		.step = step,
-		.expiry = expiry,
-		.states = meta.states,
-		.states_nr = meta.states_nr,
-		.state_files = files,
-		.state_files_nr = state_files.nr,
-		.scope = scope,
-		.pin = pin,
-		.name = name,
-		.move_name = move_name,
-		.every = every > 0 ? (uint64_t)every : 0,
-		.min_interval = min_interval,
+		.kept = { .expiry = expiry, .pin = pin, .name = name, .move_name = move_name },
+		.cadence = { .every = every > 0 ? (uint64_t)every : 0,
+			     .min_interval = min_interval },
+		.extras = { .states = meta.states,
+			    .states_nr = meta.states_nr,
+			    .state_files = files,
+			    .state_files_nr = state_files.nr,
+			    .captures = &captures,
+			    .alone = state_only },
+		.scan = { .scope = scope,
+			  .include_ignored = include_ignored,
+			  .include_sensitive = include_sensitive,
+			  .include_worktrees = include_worktrees,
+			  .progress = progress_show },
 		.allow_empty = allow_empty,
-		.include_ignored = include_ignored,
-		.include_sensitive = include_sensitive,
-		.include_worktrees = include_worktrees,
 		.force = force,
-		.captures = &captures,
-		.state_only = state_only,
-		.progress = progress_show,
 	};
 }
 

@@ -159,8 +159,8 @@ static int save_first(struct session *session)
 					.source = "watch",
 					.step = -1,
 					.automatic = true,
-					.scope = &all,
-					.progress = progress_show };
+					.scan = { .scope = &all,
+						  .progress = progress_show } };
 	struct save_result result = { 0 };
 	int err = 0;
 

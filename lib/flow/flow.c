@@ -258,8 +258,7 @@ static int take_checkpoint(struct flow_result *out, struct session *session,
 		.automatic = true,
 		.step = -1,
 		.allow_empty = true,
-		.scope = &whole,
-		.progress = opts->progress,
+		.scan = { .scope = &whole, .progress = opts->progress },
 		.taken = move_on,
 		.taken_payload = &transition,
 	};
@@ -269,8 +268,8 @@ static int take_checkpoint(struct flow_result *out, struct session *session,
 
 	meta_init(&meta);
 	add_states(&meta, opts);
-	save.states = meta.states;
-	save.states_nr = meta.states_nr;
+	save.extras.states = meta.states;
+	save.extras.states_nr = meta.states_nr;
 	err = save_checkpoint(&saved, session, &save);
 	if (!err && transition.err)
 		err = ckpt_error_set(transition.err, "%s", transition.message);

@@ -280,7 +280,7 @@ void gitindex_reset(struct gitindex *index)
 /* --- with git's help --- */
 
 /* `args` ends with a NULL. */
-static int ask(struct strbuf *out, const char *worktree, const char *gitdir,
+static int ask_git(struct strbuf *out, const char *worktree, const char *gitdir,
 	       const char *const args[])
 {
 	const struct gitrun how = { .gitdir = gitdir, .worktree = worktree };
@@ -379,7 +379,7 @@ static int read_with_git(struct gitindex *index, const char *worktree, const cha
 	}
 	err = copy_index(dir, gitdir, index->hash_len == SHA256_SIZE);
 	if (!err)
-		err = ask(&out, worktree, dir, args);
+		err = ask_git(&out, worktree, dir, args);
 	(void)fs_remove_tree(AT_FDCWD, dir);
 	free(dir);
 	len = out.len;
@@ -402,7 +402,7 @@ static int add_tree(struct gitindex *index, const char *worktree, const char *gi
 	int err;
 
 	oid_hex_encode(hex, dir->oid, index->hash_len);
-	err = ask(&out, worktree, gitdir, args);
+	err = ask_git(&out, worktree, gitdir, args);
 	/* "<mode> <type> <hash>\t<name>" */
 	for (size_t i = 0; !err && i < out.len; i += strlen(out.buf + i) + 1) {
 		const char *line = out.buf + i, *tab = strchr(line, '\t');

@@ -19,6 +19,13 @@ enum gitindex_flags {
 	GITINDEX_ASSUME_UNCHANGED = 1 << 2,
 };
 
+/** What an index has, in paths. */
+struct gitindex_counts {
+	size_t staged; /**< that differ from HEAD, without those of the others */
+	size_t unmerged;
+	size_t intent_to_add;
+};
+
 struct gitindex_entry {
 	const char *path;
 	const unsigned char *oid; /**< `hash_len` bytes */

@@ -363,7 +363,7 @@ int hook_autostash_amend(struct save_job *job, void *payload)
 	if (err)
 		return err;
 	/* What git keeps the stash in looks like a rebase, which has not begun. */
-	save_git_undo_autostash(job);
+	gitsave_undo_autostash(&job->git);
 	remove_files(scan->root, &stash->gone);
 	lay_over(&stash->arena, scan->root, stash->scan->root);
 	remove_emptied(stash, scan->root);

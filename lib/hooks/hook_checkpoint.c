@@ -366,12 +366,12 @@ static int save_what_is_allowed(struct save_result *result, struct hook_result *
 
 	if (err != CKPT_EREFUSED && !(err && (result->no_room || result->late)))
 		return err;
-	if (!opts->include_ignored && !opts->no_defaults && !chooser->chosen.nr)
+	if (!opts->scan.include_ignored && !opts->scan.no_defaults && !chooser->chosen.nr)
 		return err;
 	why = xstrdup(result->late ? too_long : ckpt_error_last());
-	out->no_ignored = opts->include_ignored;
+	out->no_ignored = opts->scan.include_ignored;
 	save_result_release(result);
-	opts->include_ignored = opts->no_defaults = false;
+	opts->scan.include_ignored = opts->scan.no_defaults = false;
 	chooser->only_named = true;
 	err = save_checkpoint(result, session, opts);
 	if (err)
@@ -424,14 +424,14 @@ static int save_before(struct hook_result *out, const struct hook_decision *deci
 		.before = before,
 		.automatic = true,
 		.step = -1,
-		.include_ignored = decision->extent == HOOK_TAKES_IGNORED,
-		.include_sensitive = session->settings.hook_sensitive,
-		.no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
-		.no_auto_captures = true, /* a dump may take longer than a git command may wait */
-		.scope = &everything,
+		.scan = { .scope = &everything,
+			  .include_ignored = decision->extent == HOOK_TAKES_IGNORED,
+			  .include_sensitive = session->settings.hook_sensitive,
+			  .no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,
+			  .until = until },
+		.extras.no_auto = true, /* a dump may take longer than a git command may wait */
 		.choose = decision->extent == HOOK_TAKES_IGNORED ? NULL : choose_exposed,
 		.choose_payload = &chooser,
-		.until = until,
 	};
 	struct save_result result = { 0 };
 	int err;

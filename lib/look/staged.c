@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"
@@ -10,7 +11,7 @@
 enum { GITLINK = 0160000 };
 
 struct staged {
-	struct record_git old, new; /* for the contents that they have */
+	struct gitrecord old, new; /* for the contents that they have */
 	struct strlist ids;	    /* all that the changes name, whole; sorted */
 	struct strlist unmerged;
 };
@@ -49,8 +50,8 @@ void staged_free(struct staged *staged)
 {
 	if (!staged)
 		return;
-	record_git_release(&staged->old);
-	record_git_release(&staged->new);
+	gitrecord_release(&staged->old);
+	gitrecord_release(&staged->new);
 	strlist_release(&staged->ids);
 	strlist_release(&staged->unmerged);
 	free(staged);
@@ -126,7 +127,7 @@ int staged_of(struct diff *out, struct session *session, const struct ckpt_recor
 	int err;
 
 	open_diff(out, session);
-	err = record_git_load(&out->staged->new, session->store, record);
+	err = gitrecord_load(&out->staged->new, session->store, record);
 	state = &out->staged->new.state;
 	for (size_t i = 0; i < state->entries_nr && !err; i++) {
 		const struct gitstate_entry *entry = &state->entries[i];
@@ -227,9 +228,9 @@ int staged_between(struct diff *out, struct session *session, const struct ckpt_
 
 	open_diff(out, session);
 	staged = out->staged;
-	err = record_git_load(&staged->old, session->store, old);
+	err = gitrecord_load(&staged->old, session->store, old);
 	if (!err && new)
-		err = record_git_load(&staged->new, session->store, new);
+		err = gitrecord_load(&staged->new, session->store, new);
 	else if (!err && session->repo)
 		err = gitstate_read(&staged->new.state, session->repo);
 	else if (!err)
@@ -275,9 +276,9 @@ int staged_content(struct strbuf *out, struct diff *diff, const struct change *c
 		strbuf_addf(out, "Subproject commit %s\n", hex);
 		return 0;
 	}
-	stored = record_git_find(&staged->new, hex);
+	stored = gitrecord_find(&staged->new, hex);
 	if (!stored)
-		stored = record_git_find(&staged->old, hex);
+		stored = gitrecord_find(&staged->old, hex);
 	/* In a SHA-1 repository an object has the same name as in the store. */
 	if (!stored && strlen(hex) == OID_HEX && objects_exist(store, oid))
 		stored = oid;

@@ -2,8 +2,9 @@
 #include "look/verify.h"
 
 #include "base/base.h"
+#include "captures/captures.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
-#include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "tree/tree.h"
@@ -84,15 +85,15 @@ static int verify_git(struct verify_result *out, struct verify *verify,
 		      const struct ckpt_record *record)
 {
 	char hash[STATEHASH_SIZE];
-	struct record_git git;
+	struct gitrecord git;
 	int err;
 
 	if (!*record->git_hash)
 		return 0;
-	err = record_git_load(&git, verify->session->store, record);
+	err = gitrecord_load(&git, verify->session->store, record);
 	if (err == CKPT_ENOTFOUND)
 		err = ckpt_error_set(CKPT_ECORRUPT, "the state of the repository is missing");
-	if (!err && strcmp(record_git_hash(hash, &git.state), record->git_hash) != 0)
+	if (!err && strcmp(gitrecord_hash(hash, &git.state), record->git_hash) != 0)
 		strlist_addf(&out->problems,
 			     "its state of the repository has the hash %s, but %s is recorded",
 			     hash, record->git_hash);
@@ -106,7 +107,7 @@ static int verify_git(struct verify_result *out, struct verify *verify,
 		if (err && err != CKPT_ECANCELLED)
 			err = ckpt_error_prefix(err, "autostash");
 	}
-	record_git_release(&git);
+	gitrecord_release(&git);
 	return err;
 }
 

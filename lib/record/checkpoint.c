@@ -9,6 +9,18 @@
 
 #define AUTHOR "git-checkpoint <git-checkpoint@localhost>"
 
+bool record_capture_name_valid(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!len || len > RECORD_CAPTURE_NAME_MAX || !isalnum((unsigned char)*name))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)name[i]) && !strchr("._-", name[i]))
+			return false;
+	return true;
+}
+
 void record_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
 			 uint64_t size, const struct oid *oid)
 {
@@ -193,7 +205,7 @@ static bool parse_capture(struct ckpt_record *record, const char *value)
 
 	for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		strlist_add(&words, word);
-	ok = words.nr == 3 && capture_name_valid(words.items[0]) &&
+	ok = words.nr == 3 && record_capture_name_valid(words.items[0]) &&
 	     !record_captures_find(&record->captures, words.items[0]) &&
 	     units_parse_number(&size, words.items[2]);
 	if (ok)

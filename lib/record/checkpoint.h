@@ -17,7 +17,7 @@ struct store;
  *
  *     commit  tree    the worktree
  *             parent  a commit that holds what a tree cannot:
- *                       git/      the state of the project's repository, see record_git.h
+ *                       git/      the state of the project's repository, see gitstate/gitrecord.h
  *                       modes     permission bits, see modes.h
  *                       missing   what could not be captured: "<why> <path>\0" each
  *                       left-out  what was left out on purpose, likewise
@@ -25,7 +25,7 @@ struct store;
  *                       rules/    the rules outside the worktree, one blob for each
  *                                 source, see rules.h
  *                       state/    one blob for each state key (name percent-encoded)
- *                       captures/ one blob for each capture, see capture_settings.h
+ *                       captures/ one blob for each capture, see captures/captures.h
  *             message "<reason> | <time> | <source>", a blank line, then
  *                     "Key: value" lines; a value with odd bytes is C-quoted
  *
@@ -111,9 +111,9 @@ struct ckpt_record {
 	char *base;       /**< id of the previous checkpoint of the same scope, or NULL */
 	struct strlist warnings;
 	char *head, *branch, *operation; /**< of the project, each may be NULL */
-	/** Of the state of the project's repository, see record_git.h; "" if it has none. */
+	/** Of the state of the project's repository, see gitstate/gitrecord.h; "" if it has none. */
 	char git_hash[STATEHASH_SIZE];
-	struct gitstate_counts index;
+	struct gitindex_counts index;
 	unsigned progress, progress_total; /**< of the operation; 0: it has no steps */
 };
 
@@ -157,6 +157,11 @@ void meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct
 /** NULL if there is none. */
 const struct ckpt_state *meta_find_state(const struct ckpt_meta *meta, const char *key);
 
+enum { RECORD_CAPTURE_NAME_MAX = 100 };
+
+/** Letters, digits, "." "_" "-", beginning with a letter or a digit; as names in trees and records. */
+bool record_capture_name_valid(const char *name);
+
 /** `oid` may be NULL. */
 void record_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
 			 uint64_t size, const struct oid *oid);
@@ -173,6 +178,13 @@ int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, cons
 
 /** Add only the metadata commit to a pack. Blobs of captures and stored states must exist. */
 int meta_write(struct oid *commit_out, const struct ckpt_meta *meta, struct pack *pack);
+
+/** For a part of the metadata: append an entry to the text of a tree. */
+void meta_add_entry(struct strbuf *tree, const char *mode, const char *name, const struct oid *oid);
+
+/** The same for a blob of these bytes, which is added to the pack. */
+int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, const void *data,
+		  size_t len);
 
 /**
  * Add the commits of a checkpoint to a pack. `record->tree` must be set;

@@ -19,7 +19,6 @@
 #include "record/manifest.h"
 #include "record/modes.h"
 #include "record/nested.h"
-#include "record/record_git.h"
 #include "record/snapshot.h"
 #include "record/stage_dir.h"
 #include "record/statehash.h"
@@ -29,7 +28,6 @@
  * In this folder:
  *
  *   checkpoint meta         checkpoint <-> commits: the record, and what hangs off it
- *   record_git record_git_text  the state of the project's repository, in a tree and as texts
  *   modes                   permission bits that a git tree cannot hold
  *   snapshot contents compare  a checkpoint's tree and contents; what differs from another
  *   statehash nested        the hash of a whole state; repositories within the worktree

@@ -2,6 +2,7 @@
 #include "remote/flat_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
@@ -86,7 +87,7 @@ static void staying_release(struct staying *staying)
 static int read_staying(struct staying *out, struct session *session,
 			const struct ckpt_record *record, const struct head *head)
 {
-	struct record_git git;
+	struct gitrecord git;
 	struct ckpt_meta meta;
 	int err = meta_read(&meta, session->store, record, false);
 
@@ -96,13 +97,13 @@ static int read_staying(struct staying *out, struct session *session,
 	for (size_t i = 0; i < meta.skips.nr; i++)
 		strlist_add(&out->missing, meta.skips.items[i].path);
 	meta_release(&meta);
-	err = record_git_load(&git, session->store, record);
+	err = gitrecord_load(&git, session->store, record);
 	for (size_t i = 0; i < git.state.entries_nr && !err; i++) {
 		strlist_add(&out->tracked, git.state.entries[i].path);
 		if (git.state.entries[i].flags & GITINDEX_SKIP_WORKTREE)
 			strlist_add(&out->sparse, git.state.entries[i].path);
 	}
-	record_git_release(&git);
+	gitrecord_release(&git);
 	for (size_t i = 0; i < head->nr; i++) {
 		strlist_add(&out->tracked, head->items[i].path);
 		if (head->items[i].mode == 0160000)

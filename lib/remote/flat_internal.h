@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 
 struct ckpt_record;
 struct scratch;

@@ -2,6 +2,7 @@
 #include "remote/incoming_internal.h"
 
 #include "base/base.h"
+#include "gitstate/gitstate.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "remote/transport_internal.h"

@@ -17,7 +17,7 @@
  *    spelling that the file system takes for it; there are no more paths than `maxFiles`, however
  *    the trees are nested;
  *  - every object has the contents that its name says, the state hashes are those recorded, and
- *    the state of the repository is one that git can have (look/verify.h, git/gitstate.h).
+ *    the state of the repository is one that git can have (look/verify.h, gitstate/gitstate.h).
  */
 struct incoming {
 	struct session *session;

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
@@ -102,16 +103,16 @@ static int look_below(struct search *search, const struct wt_dir *dir)
 /* What is staged goes along, even if no file has it any more. */
 static int look_at_index(struct search *search, const struct ckpt_record *record)
 {
-	struct record_git git = { .state = GITSTATE_INIT };
-	int err = record_git_load(&git, search->session->store, record);
+	struct gitrecord git = { .state = GITSTATE_INIT };
+	int err = gitrecord_load(&git, search->session->store, record);
 
 	for (size_t i = 0; i < git.state.entries_nr && !err; i++) {
 		const struct gitstate_entry *entry = &git.state.entries[i];
 
-		if (record_git_find(&git, entry->oid))
+		if (gitrecord_find(&git, entry->oid))
 			err = look_at(search, entry->path, entry->oid);
 	}
-	record_git_release(&git);
+	gitrecord_release(&git);
 	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 

@@ -45,7 +45,7 @@ struct choice {
 struct choices {
 	struct choice *items;
 	size_t nr, alloc;
-	struct strlist also; /**< for restore_opts.also, if some of them are restored */
+	struct strlist also; /**< for restore_opts.composed, if some of them are restored */
 };
 
 #define CHOOSE_CHANGED "changed: while you were asked about it"
@@ -82,7 +82,7 @@ struct chosen_list {
 void choose_list_release(struct chosen_list *list);
 
 /**
- * For restore_opts.compose, with a struct chosen_list: these and no others. A path that is not in
+ * For restore_opts.composed, with a struct chosen_list: these and no others. A path that is not in
  * its old state any more is left alone, and named.
  */
 int choose_compose(struct compose *compose, void *payload);

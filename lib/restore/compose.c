@@ -464,7 +464,7 @@ void restore_compose_init(struct restore *r)
 
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 	r->leads_to = r->opts->target;
-	if (!r->opts->compose)
+	if (!r->opts->composed.make)
 		return;
 	r->own = *r->opts;
 	r->own.target = record;
@@ -518,7 +518,7 @@ int restore_compose(struct restore *r)
 					.state = &r->job.current,
 					.threads = r->session->threads,
 					.conflicts = &r->composed.conflicts };
-	err = r->opts->compose(r->compose, r->opts->compose_payload);
+	err = r->opts->composed.make(r->compose, r->opts->composed.payload);
 	if (!err)
 		err = build_composed(r->compose);
 	if (!err && !*r->composed.id)
@@ -539,7 +539,7 @@ int restore_compose(struct restore *r)
 void restore_compose_touched(struct restore *r)
 {
 	strlist_release(&r->touched);
-	if (!r->opts->compose)
+	if (!r->opts->composed.make)
 		return;
 	for (size_t i = 0; i < r->plan.rows_nr; i++)
 		strlist_add(&r->touched, r->plan.rows[i].path);
@@ -580,7 +580,7 @@ void restore_compose_say(struct restore_result *out, const struct restore *r)
 	const struct strlist *conflicts = &r->opts->target->conflicts;
 
 	out->composed = *r->opts->target->composed_for;
-	if (r->opts->abort || !conflicts->nr)
+	if (r->opts->step.abort || !conflicts->nr)
 		return;
 	out->incomplete = true;
 	out->conflicts = xcalloc(conflicts->nr, sizeof(*out->conflicts));

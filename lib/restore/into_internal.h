@@ -3,6 +3,7 @@
 #define CKPT_RESTORE_INTO_INTERNAL_H
 
 #include "git/git.h"
+#include "gitstate/gitstate.h"
 #include "keep/keep.h"
 #include "record/record.h"
 #include "restore/into.h"
@@ -13,7 +14,7 @@
 
 /** What the linked worktree is to be. */
 struct into_git {
-	struct record_git goal;
+	struct gitrecord goal;
 	struct strlist blobs; /**< ids that the repository lacks and the checkpoint has */
 	char *ref;	      /**< full name of the new branch, or NULL */
 };

@@ -8,11 +8,11 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "restore/restore_git_internal.h"
+#include "gitstate/gitstate.h"
 
 void into_git_release(struct into_git *git)
 {
-	record_git_release(&git->goal);
+	gitrecord_release(&git->goal);
 	strlist_release(&git->blobs);
 	free(git->ref);
 }
@@ -32,13 +32,13 @@ static int look_at_objects(struct into *into)
 	const struct repo *repo = into->session->repo;
 	const struct gitstate *goal = &into->git.goal.state;
 	struct strlist gone = STRLIST_INIT, missing = STRLIST_INIT;
-	int err = restore_git_check_history(&gone, repo, goal->head);
+	int err = gitback_check_history(&gone, repo, goal->head);
 
 	if (!err && gone.nr)
 		err = refuse_missing("all of the commit", &gone);
 	if (!err)
-		err = restore_git_find_objects(&into->git.blobs, &missing, into->session->store, repo,
-					       &into->git.goal);
+		err = gitback_find_objects(&into->git.blobs, &missing, into->session->store, repo,
+					   &into->git.goal);
 	if (!err && missing.nr)
 		err = refuse_missing("the staged object", &missing);
 	strlist_release(&gone);
@@ -73,7 +73,7 @@ int into_git_plan(struct into *into)
 	if (!into->session->repo)
 		return ckpt_error_set(CKPT_ERROR, "'%s' is not in a git repository",
 				      into->session->worktree);
-	err = record_git_load(&into->git.goal, into->session->store, into->opts->target);
+	err = gitrecord_load(&into->git.goal, into->session->store, into->opts->target);
 	if (err == CKPT_ENOTFOUND)
 		return ckpt_error_set(CKPT_ERROR,
 				      "checkpoint '%s' has no state of a repository; without "
@@ -137,7 +137,7 @@ static int give_blob(struct strbuf *out, const char *oid, void *payload)
 {
 	struct into *into = payload;
 	struct store *store = into->session->store;
-	const struct oid *stored = record_git_find(&into->git.goal, oid);
+	const struct oid *stored = gitrecord_find(&into->git.goal, oid);
 	/* Otherwise it is the empty one. */
 	int err = stored ? objects_read(out, store, stored, OBJECT_BLOB) : 0;
 

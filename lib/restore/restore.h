@@ -3,7 +3,8 @@
 #define CKPT_RESTORE_RESTORE_H
 
 #include "base/base.h"
-#include "git/git.h"
+#include "captures/captures.h"
+#include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "restore/choose.h"
 #include "restore/compose.h"
@@ -40,27 +41,45 @@ struct restore_kept {
 	const char *path, *word, *why;
 };
 
+/** A target that is not a checkpoint, but composed from the worktree; see compose.h. */
+struct restore_composed {
+	int (*make)(struct compose *compose, void *payload); /**< NULL: there is no such target */
+	void *payload;
+	/** Paths that count although a rule leaves them out now, sorted; NULL: none. */
+	const struct strlist *also;
+};
+
+/** What undo, redo, --continue and --abort remember of the restore that they take up; see undo.c. */
+struct restore_step {
+	/** After an interruption: the state before it, whose rules count too; otherwise NULL. */
+	const struct ckpt_record *interrupted;
+	const struct journal *journal; /**< of that restore, as it was when the target was chosen */
+	bool abort; /**< the target is that state, as if nothing had happened */
+	/** What is reversed: files that it put there may go. NULL: none. */
+	const struct ckpt_record *previous;
+	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
+	const struct strlist *made;
+	/** Who asked for the restore that is undone; NULL: it does not matter. */
+	const char *source;
+};
+
 struct restore_opts {
-	const struct ckpt_record *target;
 	/**
-	 * The target is composed from the worktree (see compose.h) instead. Then `target`
-	 * is what it is said to lead to, for reports and the audit trail, and how the worktree is
-	 * scanned: its scope and flags, which the caller may have changed. NULL: it is the target.
+	 * With `composed` it is what that is said to lead to, for reports and the audit trail, and how
+	 * the worktree is scanned: its scope and flags, which the caller may have changed.
 	 */
-	int (*compose)(struct compose *compose, void *payload);
-	void *compose_payload;
+	const struct ckpt_record *target;
+	struct restore_composed composed;
+	struct restore_step step;
+	struct gitback_opts git; /**< what else is restored */
 	/**
 	 * Filled in before confirm(), or in a dry run: what there is to choose from, and to be
 	 * shown as a patch. NULL: not needed.
 	 */
 	struct choices *choices;
-	/** Paths that count although a rule leaves them out now, sorted; NULL: none. */
-	const struct strlist *also;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
 	const char *source;	     /**< who asks for it; NULL: JOURNAL_SOURCE */
-	/** Undo: who asked for the restore that is undone; NULL: it does not matter. */
-	const char *undoes_source;
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
 	bool dry_run;
 	bool no_delete;
@@ -69,24 +88,6 @@ struct restore_opts {
 	bool verify_full; /**< look at every file again, not only where the restore has been */
 	bool force;
 	/**
-	 * Recovering from an interruption: the state before it, whose rules count too; otherwise
-	 * NULL.
-	 */
-	const struct ckpt_record *interrupted;
-	const struct journal *journal; /**< of that restore, as it was when the target was chosen */
-	/** What undo, redo and --abort reverse: files that it put there may go. NULL: none. */
-	const struct ckpt_record *previous;
-	/** Directories outside the paths that it created, which go if they are empty. NULL: none. */
-	const struct strlist *made;
-	bool abort;              /**< the target is that state, as if nothing had happened */
-	enum journal_git git;	 /**< what else is restored */
-	/**
-	 * Undo, redo, --continue and --abort: branches that move, as in the journal, and the
-	 * configuration that goes with them; NULL: they go where the target has them.
-	 */
-	const struct strlist *git_refs, *git_config;
-	bool git_back; /**< these go from their new values to the old ones */
-	/**
 	 * Called before anything is done, with the plan and what is to be said about HEAD; 0 goes
 	 * on. NULL: do not ask.
 	 */
@@ -94,45 +95,6 @@ struct restore_opts {
 		       void *payload);
 	void *payload;
 	progress_fn progress;
-};
-
-/** What happened to a capture; see restore_capture_status_name(). */
-enum restore_capture_status {
-	RESTORE_CAPTURE_PLANNED,
-	RESTORE_CAPTURE_DONE,
-	RESTORE_CAPTURE_FAILED,
-	RESTORE_CAPTURE_UNCONFIGURED, /**< it no longer has a restore command */
-	RESTORE_CAPTURE_LEFT,         /**< because the files did not verify */
-};
-
-struct restore_capture {
-	char *name;
-	enum restore_capture_status status;
-};
-
-/**
- * What a restore of files leaves of a repository that is not where it was: what to say, and the
- * commands, to be run in this order, that bring it back. The last of `says` announces the
- * commands, if there are any.
- */
-struct restore_head {
-	struct strlist says, commands;
-};
-
-void restore_head_release(struct restore_head *head);
-
-/**
- * What a restore does to the repository, if that was asked for.
- */
-struct restore_git {
-	enum journal_git what; /**< JOURNAL_FILES: nothing */
-	struct strlist says;   /**< what changes, a line each; none: nothing does */
-	struct restore_git_side {
-		char *head, *branch, *operation; /**< each may be NULL */
-		struct gitstate_counts index;
-	} from, to;
-	bool checked, match; /**< the result was read again, and is as it should be */
-	bool left;	     /**< nothing was touched, because the files did not verify */
 };
 
 struct restore_result {
@@ -150,21 +112,17 @@ struct restore_result {
 	bool incomplete;   /**< something was left that should have been restored or saved */
 	char safety[CKPT_ID_SIZE]; /**< "" in a dry run */
 	struct oid safety_commit;
-	struct restore_capture *captures; /**< in the order of replay */
-	size_t captures_nr;
+	struct capture_outcomes captures;
 	const char *own_check; /**< what restore_own_check() ran; NULL: nothing */
 	int own_check_status;  /**< its exit status */
-	struct restore_head head;
-	struct restore_head *nested; /**< the same for repositories within the worktree, by path */
+	struct gitleft head;
+	struct gitleft *nested; /**< the same for repositories within the worktree, by path */
 	size_t nested_nr, nested_alloc;
-	struct restore_git git;
+	struct gitback_told git;
 	/** For confirm(): what the user agreed to before the plan grew; NULL: asked the first time. */
 	const struct strlist *agreed;
 	struct strlist warnings; /**< all others */
 };
-
-/** "planned", "restored", "failed", "not configured", "not replayed". */
-const char *restore_capture_status_name(enum restore_capture_status status);
 
 /** True if a capture that should have been restored was not. */
 bool restore_captures_failed(const struct restore_result *result);
@@ -228,21 +186,15 @@ void undo_job_release(struct undo_job *job);
 /*
  * In this folder:
  *
- *   restore restore_execute  the order of events; doing what was agreed to
+ *   restore                 the order of events; doing what was agreed to
  *   compose                 targets that are not checkpoints, and their way into the store
  *   choose                  what a restore would change, path by path; a target of some of it
  *   hunks                   hunks as git cuts them, split, edited; the content they make
  *   plan restore_plan       what to do, from two trees, and as a few lines; from what is on disk
- *   gitplan gitplan_say     the same for the repository: what changes; how it is told
  *   protect survey          what must stay; what is in the way
  *   stage apply             new contents beside the user's files; putting them in place
- *   restore_verify restore_hash  whether the result is right
- *   restore_touched         which directories to look at for that
- *   restore_git restore_git_look  refs, HEAD, index and operation; what git says about that
- *   restore_capture         what is restored after the files
- *   restore_keep            files that others depend on
- *   restore_journal restore_warn  what a killed restore leaves; what the user should know
- *   restore_head            what a restore of files leaves of repositories, and what brings it back
+ *   restore_verify          whether the result is right, and which directories to look at for that
+ *   restore_journal         what a killed restore leaves
  *   undo                    undo, redo, --continue and --abort as restores
  *   into                    a copy in another directory; where it may be; the file that marks an
  *                           unfinished one

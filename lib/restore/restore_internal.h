@@ -4,8 +4,6 @@
 
 #include "restore/protect_internal.h"
 #include "restore/restore.h"
-#include "restore/restore_git_internal.h"
-#include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
 #include "save/save.h"
 #include "settings/settings.h"
@@ -71,16 +69,14 @@ struct restore {
 	struct stage stage;
 	struct plan plan;
 	struct strlist made; /**< directories outside the scope that the plan creates, sorted */
-	struct capture_defs defs;
-	struct ckpt_captures captures; /**< those of the target that are restored with it */
-	struct strlist replayed;       /**< names of those that have a restore command */
+	struct capture_back captures; /**< those of the target that are restored with it */
 	/**
 	 * As it is on disk, where only the holder of the lock changes it; "" as safety: there is
 	 * none.
 	 */
 	struct journal journal;
 	struct undo_stack undo; /**< the same; read before anything is touched */
-	struct restore_gitwork git;
+	struct gitback git;
 };
 
 int restore_point_open(struct restore_point *out, struct store *store,
@@ -94,11 +90,6 @@ static inline bool restore_is_state_only(const struct restore *r)
 }
 
 #define RESTORE_NO_SAFETY "no safety checkpoint could be taken, nothing was touched"
-
-/* --- restore_execute.c --- */
-
-/** Do what was planned and agreed to: from the stage to the audit trail. */
-int restore_execute(struct restore_result *out, struct restore *r);
 
 /* --- compose.c --- */
 
@@ -144,6 +135,9 @@ struct worktree_state_opts restore_scan_opts(const struct restore *r);
 /** Scan the worktree and plan; with `store` it is read into the pack of the safety checkpoint. */
 int restore_plan(struct restore *r, bool store);
 
+/** What the user should know: about the project, the plan, and what is left alone. */
+void restore_warn(struct restore_result *out, struct restore *r);
+
 /** Refuse what cannot be done, or with --force keep what prevents it. */
 int restore_check_plan(struct restore_result *out, struct restore *r);
 
@@ -154,29 +148,15 @@ void restore_agree(struct strlist *agreed, const struct restore_result *preview)
  * Files and the repository change while the user thinks: true if something is planned that was not
  * agreed to.
  */
-bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
+bool restore_has_grown(const struct plan *plan, const struct gitback_told *git,
 		       const struct strlist *agreed);
-
-/* --- restore_keep.c --- */
-
-/** Which files the guard wants to stay as they are, from the scan and the target. */
-int restore_find_guarded(struct restore *r);
-
-/** For plan.h: protect_path(), and those. The payload is the restore. */
-const char *restore_protects(const char *path, enum wt_kind kind, void *restore);
-
-/** Take out of the plan what it would change of those, and what an empty mount hides. */
-int restore_keep_apart(struct restore *r);
-
-/** Whether the target has something that an empty mount hides now. */
-bool restore_hides(const struct restore *r);
 
 /* --- restore_journal.c --- */
 
-/** From here on an interruption must be continued or undone; `safety` is the state before. */
 /** 0, or CKPT_EREFUSED if it undoes what somebody else asked for; in undo.c. */
 int restore_check_source(const struct restore_opts *opts);
 
+/** From here on an interruption must be continued or undone; `safety` is the state before. */
 int restore_begin_journal(struct restore *r, const char *safety);
 
 /** For apply_run(): record the mode of a directory that is changed for a moment. */
@@ -200,64 +180,18 @@ int restore_settle_stages(struct restore_result *out, struct restore *r);
 /** From here on --abort has to restore captures, too. */
 int restore_note_replay(struct restore *r);
 
-/* --- restore_capture.c --- */
-
-/** Determine which captures are restored. */
-int restore_open_captures(struct restore *r);
-void restore_close_captures(struct restore *r);
-
-/** For a dry run, and for the plan. */
-void restore_plan_captures(struct restore_result *out, struct restore *r);
-
-/** Make sure that they can be read, and take the same captures for the safety checkpoint. */
-int restore_save_captures(struct restore_result *out, struct restore *r);
-
-/**
- * Restore them. Only an interruption is a failure; otherwise the result says what was not possible.
- */
-int restore_replay(struct restore_result *out, struct restore *r);
-
 /* --- choose.c --- */
 
 /** Fill in opts->choices, if that is wanted: a choice for each row of the plan. */
 int restore_choose(struct restore *r);
 
-/* --- restore_git.c --- */
-
-/** Decide what to do to the repository, refuse what cannot be done, say it in `out`. */
-int restore_git_plan(struct restore_result *out, struct restore *r);
-
-/** Nothing is to be done to it. */
-bool restore_git_is_empty(const struct restore *r);
-
-/** Put into the journal what is needed to go on or back. */
-void restore_git_note(struct restore *r);
-
-/** What is about to go must be in the safety checkpoint: 0 or CKPT_EREFUSED. */
-int restore_git_check_safety(const struct restore *r, const struct ckpt_record *safety);
-
-/** Do it, unless the files did not verify, and look at the result. */
-int restore_git_apply(struct restore_result *out, struct restore *r);
-
-void restore_git_release(struct restore_gitwork *git);
-void restore_git_result_release(struct restore_git *git);
-
-/* --- restore_warn.c --- */
-
-/** What the user should know: about the project, the plan, and what is left alone. */
-void restore_warn(struct restore_result *out, struct restore *r);
-
-/* --- restore_head.c --- */
-
-/**
- * What a restore of files leaves as it is, and the commands that bring it back: HEAD, index,
- * branches and stashes of the project, HEAD of the repositories within the worktree.
- */
-void restore_tell_rest(struct restore_result *out, struct restore *r);
-
 /* --- restore_verify.c --- */
 
-struct restore_hash restore_hash_init(const struct restore *r);
+/**
+ * State hashes of the target and of the worktree as scanned and read, over what the restore affects;
+ * sets target_hash and pre_hash.
+ */
+int restore_hash_both(struct restore_result *out, struct restore *r);
 
 /**
  * Paths, sorted, that the snapshot has and the scan does not although they are
@@ -268,19 +202,5 @@ int restore_find_left_out(struct strlist *out, struct snapshot *snapshot,
 
 /** Read what is on disk now and compare; sets post_hash, verified and match. */
 int restore_verify(struct restore_result *out, struct restore *r);
-
-/* --- restore_touched.c --- */
-
-struct restore_touched {
-	struct strlist dirs, trees;
-	struct scan_hints hints;
-};
-
-/**
- * Which directories the restore, or somebody else, changed since the scan. `enough` is false if
- * everything has to be looked at.
- */
-int restore_find_touched(struct restore_touched *out, bool *enough, const struct restore *r);
-void restore_touched_release(struct restore_touched *touched);
 
 #endif

@@ -80,12 +80,12 @@ int restore_begin_journal(struct restore *r, const char *safety)
 	struct journal *journal = &r->journal;
 	char *others = journal->stages;
 	/* It will be written, unless aborting: what cannot be read now would be lost. */
-	int err = r->opts->abort ? 0 : journal_undo_read(&r->undo, r->session->store);
+	int err = r->opts->step.abort ? 0 : journal_undo_read(&r->undo, r->session->store);
 
 	if (err)
 		return err;
 	/* However an interrupted restore is finished, its two end points stay the same. */
-	if (!r->opts->interrupted) {
+	if (!r->opts->step.interrupted) {
 		snprintf(journal->target, sizeof(journal->target), "%s", r->opts->target->id);
 		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
 		journal->kind = r->opts->kind;
@@ -93,7 +93,7 @@ int restore_begin_journal(struct restore *r, const char *safety)
 		journal->source = xstrdup(restore_source(r->opts));
 		strlist_extend(&journal->paths, r->touched.nr ? &r->touched : r->opts->paths);
 		journal->no_delete = r->opts->no_delete;
-		restore_git_note(r);
+		gitback_note(&r->git);
 	}
 	journal->stages = xstrfmt("%s%s%s", others ? others : "", others ? " " : "",
 				  r->stage.name ? r->stage.name : "");
@@ -136,7 +136,7 @@ static void note_git(struct undo_entry *entry, const struct journal *journal)
  */
 int restore_note(struct restore *r, const char *safety)
 {
-	const char *before = r->opts->interrupted ? r->opts->interrupted->id : safety;
+	const char *before = r->opts->step.interrupted ? r->opts->step.interrupted->id : safety;
 	struct undo_stack *stack = &r->undo;
 	struct undo_entry *entry;
 
@@ -156,9 +156,9 @@ int restore_note(struct restore *r, const char *safety)
 			replace_made(entry, &r->journal);
 			note_source(entry, &r->journal);
 		}
-	} else if (!plan_is_empty(&r->plan) || !restore_git_is_empty(r) || r->opts->interrupted) {
+	} else if (!plan_is_empty(&r->plan) || !gitback_is_empty(&r->git) || r->opts->step.interrupted) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
-		if (!entry || strcmp(entry->before, before) || !r->opts->interrupted) {
+		if (!entry || strcmp(entry->before, before) || !r->opts->step.interrupted) {
 			journal_undo_push(stack, before, r->opts->target->id,
 					  r->touched.nr ? &r->touched : &r->scope, &r->journal.made);
 			note_git(&stack->items[stack->nr - 1], &r->journal);

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "record/record.h"
 #include "session/session.h"
+#include "store/store.h"
 
 int restore_point_open(struct restore_point *out, struct store *store,
 		       const struct ckpt_record *record)
@@ -19,6 +20,118 @@ void restore_point_close(struct restore_point *point)
 	meta_release(&point->meta);
 }
 
+/* --- what stays whatever the target has: files that others depend on, what a mount hides --- */
+
+/* As it is on the disk; false if it is something else, or cannot be read: then nothing is known of it. */
+static bool read_current(struct strbuf *out, const struct restore *r, const char *path)
+{
+	const struct wt_entry *entry = wt_find(r->job.current.scan->root, path);
+	const char *name;
+	int fd, err;
+
+	if (!entry || entry->kind != WT_FILE)
+		return false;
+	fd = beneath_open_parent(r->job.current.scan->rootfd, path, &name);
+	if (fd < 0)
+		return false;
+	err = fs_read_file(out, fd, name);
+	close(fd);
+	return !err;
+}
+
+static int read_target(struct strbuf *out, bool *exists, struct restore *r, const char *path)
+{
+	struct wt_entry *entry = NULL;
+	int err = snapshot_find(&entry, r->target.tree, path);
+
+	*exists = !err && entry && entry->kind == WT_FILE;
+	return *exists ? objects_read(out, r->session->store, &entry->oid, OBJECT_BLOB) : err;
+}
+
+static int find_if_guarded(struct restore *r, const struct restore_kept *kept)
+{
+	struct strbuf now = STRBUF_INIT, then = STRBUF_INIT;
+	bool exists, has = plan_concerns(&r->scope, kept->path) && read_current(&now, r, kept->path) &&
+			   strstr(now.buf, kept->word);
+	int err = has ? read_target(&then, &exists, r, kept->path) : 0;
+
+	if (!err && has && !strstr(then.buf, kept->word))
+		strlist_add(&r->guarded, kept->path);
+	strbuf_release(&now);
+	strbuf_release(&then);
+	return err;
+}
+
+static int find_guarded(struct restore *r)
+{
+	const struct restore_kept *kept = r->opts->kept;
+	int err = 0;
+
+	strlist_release(&r->guarded);
+	for (; kept && kept->path && !err; kept++)
+		err = find_if_guarded(r, kept);
+	return err;
+}
+
+static const char *why_guarded(const struct restore *r, const char *path)
+{
+	const struct restore_kept *kept = r->opts->kept;
+
+	while (strcmp(kept->path, path) != 0)
+		kept++;
+	return kept->why;
+}
+
+static const char *protects_path(const char *path, enum wt_kind kind, void *payload)
+{
+	const struct restore *r = payload;
+
+	for (size_t i = 0; i < r->guarded.nr; i++)
+		if (!strcmp(r->guarded.items[i], path))
+			return why_guarded(r, path);
+	return protect_path(path, kind, r->protect);
+}
+
+/* What is hidden cannot be written, and what would be is not seen. */
+static int keep_phantoms(struct restore *r)
+{
+	const struct skip_list *skips = &r->job.current.scan->skips;
+	int err = 0;
+
+	for (size_t i = 0; i < skips->nr && !err; i++) {
+		struct wt_entry *entry = NULL;
+
+		if (skips->items[i].why != SKIP_MOUNT ||
+		    !plan_concerns(&r->scope, skips->items[i].path))
+			continue;
+		err = snapshot_find(&entry, r->target.tree, skips->items[i].path);
+		if (!err && entry)
+			plan_keep(&r->plan, skips->items[i].path, "hidden by an empty mount");
+	}
+	return err;
+}
+
+static int keep_apart(struct restore *r)
+{
+	for (size_t i = 0; i < r->guarded.nr; i++)
+		if (!plan_keeps(&r->plan, r->guarded.items[i]))
+			plan_keep(&r->plan, r->guarded.items[i],
+				  why_guarded(r, r->guarded.items[i]));
+	return keep_phantoms(r);
+}
+
+static bool hides_target(const struct restore *r)
+{
+	const struct skip_list *skips = &r->job.current.scan->skips;
+
+	for (size_t i = 0; i < skips->nr; i++)
+		if (skips->items[i].why == SKIP_MOUNT && plan_keeps(&r->plan, skips->items[i].path))
+			return true;
+	return false;
+}
+
+/* --- the plan --- */
+
 static int make_plan(struct restore *r)
 {
 	struct compare_side target = { .root = r->target.tree->root,
@@ -29,9 +142,9 @@ static int make_plan(struct restore *r)
 		.target = &target,
 		.current = &current,
 		.paths = &r->scope,
-		.made = r->opts->made,
+		.made = r->opts->step.made,
 		.no_delete = r->opts->no_delete,
-		.protect = restore_protects,
+		.protect = protects_path,
 		.payload = r,
 	};
 	int err;
@@ -41,11 +154,11 @@ static int make_plan(struct restore *r)
 	modes_release(&r->modes);
 	err = modes_of_tree(&r->modes, r->job.current.scan->root);
 	if (!err)
-		err = restore_find_guarded(r);
+		err = find_guarded(r);
 	if (!err)
 		err = plan_make(&r->plan, &opts);
 	if (!err)
-		err = restore_keep_apart(r);
+		err = keep_apart(r);
 	if (!err)
 		err = survey_run(&r->survey, &r->plan, &opts, r->job.current.scan->rootfd);
 	return err;
@@ -54,9 +167,9 @@ static int make_plan(struct restore *r)
 /* They are about to go, so the safety checkpoint needs their modes. */
 static void record_made(struct restore *r)
 {
-	for (size_t i = 0; r->opts->made && i < r->opts->made->nr; i++) {
+	for (size_t i = 0; r->opts->step.made && i < r->opts->step.made->nr; i++) {
 		const struct wt_entry *entry =
-			wt_find(r->job.current.scan->root, r->opts->made->items[i]);
+			wt_find(r->job.current.scan->root, r->opts->step.made->items[i]);
 
 		if (entry && entry->kind == WT_DIR)
 			entry->dir->outside = false;
@@ -78,11 +191,11 @@ struct worktree_state_opts restore_scan_opts(const struct restore *r)
 }
 
 /* A composed target goes into the same pack: how much that is must be known before. */
-static int reserve(struct restore *r)
+static int reserve_room(struct restore *r)
 {
 	int err;
 
-	if (!r->opts->compose || !r->session->settings.max_size)
+	if (!r->opts->composed.make || !r->session->settings.max_size)
 		return 0;
 	err = worktree_state_read(&r->job.current, NULL);
 	if (!err)
@@ -101,12 +214,12 @@ static int scan_and_plan(struct restore *r, bool store)
 	if (!err)
 		record_made(r);
 	if (!err && store)
-		err = reserve(r);
+		err = reserve_room(r);
 	if (!err)
 		err = store ? save_job_read(&r->job) : worktree_state_read(&r->job.current, NULL);
 	if (err && r->job.no_room)
 		err = ckpt_error_prefix(CKPT_EREFUSED, RESTORE_NO_SAFETY);
-	if (!err && r->opts->compose)
+	if (!err && r->opts->composed.make)
 		err = restore_compose(r);
 	return err ? err : make_plan(r);
 }
@@ -210,7 +323,7 @@ static int refuse_absent(const struct restore *r, const char *path)
 /* Only what was typed for this restore; remembered paths may have changed since. */
 static int check_paths_exist(struct restore *r)
 {
-	if (r->opts->kind != JOURNAL_RESTORE || r->opts->interrupted || r->opts->compose)
+	if (r->opts->kind != JOURNAL_RESTORE || r->opts->step.interrupted || r->opts->composed.make)
 		return 0;
 	for (size_t i = 0; i < r->opts->paths->nr; i++) {
 		const char *path = r->opts->paths->items[i];
@@ -231,7 +344,7 @@ int restore_check_plan(struct restore_result *out, struct restore *r)
 {
 	int err = check_paths_exist(r);
 
-	out->incomplete = out->incomplete || restore_hides(r);
+	out->incomplete = out->incomplete || hides_target(r);
 	if (!err)
 		err = check_obstacles(out, r);
 	if (!err)
@@ -289,7 +402,7 @@ bool restore_row_is_new(const struct restore_result *preview, const struct plan_
 	return !preview->agreed || !is_agreed(preview->agreed, row);
 }
 
-bool restore_has_grown(const struct plan *plan, const struct restore_git *git,
+bool restore_has_grown(const struct plan *plan, const struct gitback_told *git,
 		       const struct strlist *agreed)
 {
 	for (size_t i = 0; i < plan->rows_nr; i++)
@@ -308,4 +421,75 @@ void restore_agree(struct strlist *agreed, const struct restore_result *preview)
 	for (size_t i = 0; i < preview->git.says.nr; i++)
 		strlist_take(agreed, line_key(preview->git.says.items[i]));
 	strlist_sort_unique(agreed);
+}
+
+/* --- what the user should know --- */
+
+static void warn_kept(struct strlist *out, const struct plan *plan)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	for (size_t i = 0; i < plan->kept_nr; i++) {
+		strbuf_reset(&quoted);
+		quote_path(&quoted, plan->kept[i].path);
+		strlist_addf(out, "Kept: %s (%s)", quoted.buf, plan->kept[i].why);
+	}
+	strbuf_release(&quoted);
+}
+
+static void warn_skips(struct restore_result *out, const struct plan *plan,
+		       const struct skip_list *skips)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	for (size_t i = 0; i < skips->nr; i++) {
+		if (!skip_why_incomplete(skips->items[i].why))
+			continue;
+		out->incomplete = true;
+		if (plan_keeps(plan, skips->items[i].path))
+			continue; /* said already */
+		strbuf_reset(&quoted);
+		quote_path(&quoted, skips->items[i].path);
+		strlist_addf(&out->warnings, "Kept: %s (%s)", quoted.buf,
+			     skip_why_name(skips->items[i].why));
+	}
+	strbuf_release(&quoted);
+}
+
+/* What is left as it is of the project's repository, and of those within the worktree. */
+static void tell_left(struct restore_result *out, const struct restore *r)
+{
+	const struct restore_opts *opts = r->opts;
+	const struct nested_list *list = &r->target.meta.nested;
+
+	/* What is composed has the repository as it is. */
+	if (!*opts->target->composed_for)
+		gitleft_tell(&out->head, &r->job.git, opts->target, opts->git.what, opts->paths->nr);
+	for (size_t i = 0; i < list->nr; i++) {
+		const char *path = list->items[i].path;
+		struct gitleft left = { STRLIST_INIT, STRLIST_INIT };
+
+		if (plan_concerns(opts->paths, path))
+			gitleft_tell_nested(&left, r->session, &list->items[i],
+					    opts->paths->nr && !pathset_covers(opts->paths, path));
+		if (!left.says.nr)
+			continue;
+		ALLOC_GROW(out->nested, out->nested_nr + 1, out->nested_alloc);
+		out->nested[out->nested_nr++] = left;
+	}
+}
+
+void restore_warn(struct restore_result *out, struct restore *r)
+{
+	const struct ckpt_record *target = r->opts->target;
+
+	if (restore_is_state_only(r)) {
+		strlist_addf(&out->warnings, "checkpoint '%s' holds only state: no file is touched",
+			     target->id);
+		return;
+	}
+	tell_left(out, r);
+	strlist_extend(&out->warnings, &r->job.current.notes);
+	warn_kept(&out->warnings, &r->plan);
+	warn_skips(out, &r->plan, &r->job.current.scan->skips);
 }

@@ -23,7 +23,7 @@ struct revert {
 	bool markers;			     /**< write text with git's conflict markers */
 };
 
-/** For restore_opts.compose; `payload` is a struct revert. */
+/** For restore_opts.composed; `payload` is a struct revert. */
 int revert_compose(struct compose *compose, void *payload);
 
 /**

@@ -13,20 +13,20 @@ const char *restore_source(const struct restore_opts *opts)
 
 int restore_check_source(const struct restore_opts *opts)
 {
-	if (opts->kind != JOURNAL_UNDO || opts->interrupted || !opts->undoes_source ||
-	    !strcmp(opts->undoes_source, restore_source(opts)))
+	if (opts->kind != JOURNAL_UNDO || opts->step.interrupted || !opts->step.source ||
+	    !strcmp(opts->step.source, restore_source(opts)))
 		return 0;
 	return ckpt_error_set(CKPT_EREFUSED,
 			      "the last restore was asked for by '%s', not by '%s'; --force undoes "
 			      "it anyway",
-			      opts->undoes_source, restore_source(opts));
+			      opts->step.source, restore_source(opts));
 }
 
 /* If it is gone nothing is exempt: then more is kept than necessary. */
 static void take_back(struct undo_job *job, struct session *session, const char *id)
 {
 	if (*id && !lookup_target(&job->previous, session->store, id))
-		job->opts.previous = &job->previous;
+		job->opts.step.previous = &job->previous;
 }
 
 static void take_back_step(struct undo_job *job, struct session *session,
@@ -42,10 +42,10 @@ static void take_git(struct undo_job *job, enum journal_git git, const struct st
 {
 	strlist_extend(&job->git_refs, refs);
 	strlist_extend(&job->git_config, config);
-	job->opts.git = git;
-	job->opts.git_refs = &job->git_refs;
-	job->opts.git_config = &job->git_config;
-	job->opts.git_back = back;
+	job->opts.git.what = git;
+	job->opts.git.refs = &job->git_refs;
+	job->opts.git.config = &job->git_config;
+	job->opts.git.reverse = back;
 }
 
 /* Continuing an undo or redo reverses the same restore, unless the stack has already moved on. */
@@ -83,7 +83,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 		take_back_step(job, session, entry, back);
 		take_git(job, entry->git, &entry->refs, &entry->config, back);
 		job->source = back ? xstrdup(entry->source) : NULL;
-		job->opts.undoes_source = job->source;
+		job->opts.step.source = job->source;
 		err = lookup_name(&job->target, session->store,
 				  back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */
@@ -114,11 +114,11 @@ static int from_journal(struct undo_job *job, struct session *session, bool abor
 				  abort ? journal->safety : journal->target);
 	if (err)
 		return err == CKPT_ENOTFOUND ? CKPT_ERROR : err;
-	job->opts.interrupted = &job->interrupted;
-	job->opts.journal = journal;
+	job->opts.step.interrupted = &job->interrupted;
+	job->opts.step.journal = journal;
 	job->opts.paths = &journal->paths;
 	job->opts.no_delete = !abort && journal->no_delete;
-	job->opts.abort = abort;
+	job->opts.step.abort = abort;
 	job->opts.kind = journal->kind;
 	if (*journal->reason)
 		job->opts.reason = journal->reason;
@@ -141,7 +141,7 @@ int undo_job_init(struct undo_job *job, struct session *session, enum undo_way w
 	job->target = job->interrupted = job->previous = (struct ckpt_record)CKPT_RECORD_INIT;
 	job->opts.target = &job->target;
 	job->opts.paths = &job->paths;
-	job->opts.made = &job->made;
+	job->opts.step.made = &job->made;
 	if (way == UNDO_BACK || way == UNDO_FORTH)
 		err = from_stack(job, session, way == UNDO_BACK);
 	else

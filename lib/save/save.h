@@ -3,12 +3,10 @@
 #define CKPT_SAVE_SAVE_H
 
 #include "base/base.h"
-#include "git/git.h"
+#include "captures/captures.h"
+#include "gitstate/gitstate.h"
 #include "keep/keep.h"
 #include "record/record.h"
-#include "save/capture.h"
-#include "save/extras.h"
-#include "save/save_git.h"
 #include "save/worktree_state.h"
 
 struct save_job;
@@ -31,9 +29,25 @@ struct session;
  * Nothing is written at all if nothing changed since the newest checkpoint of
  * the same scope. Captures and state files come first, before the scan.
  */
-struct save_state_file {
-	const char *key;
-	const char *path; /**< as for open(2); need not be a regular file */
+/** How long it stays, and what it is called. */
+struct save_kept {
+	int64_t expiry; /**< 0: never */
+	bool pin;
+	const char *name; /**< to give to it, a valid one; NULL: none */
+	bool move_name;	  /**< even if another one has it */
+};
+
+/** Whether it is due at all. */
+struct save_cadence {
+	uint64_t every;	      /**< 0: not asked for */
+	int64_t min_interval; /**< seconds, 0: not asked for */
+};
+
+/** A restore saves the state before it touches anything. */
+struct save_safety {
+	const char *target; /**< the id to be restored. NULL: this is no such save */
+	bool cache_later;   /**< the caller writes the stat cache soon; write it here only after long
+			     * reading */
 };
 
 struct save_opts {
@@ -44,36 +58,17 @@ struct save_opts {
 	const struct ckpt_agent *agent; /**< labels; never a reason to save. NULL: none */
 	struct turn_event *turn; /**< with `agent`: the event that it is taken for. NULL: none */
 	int64_t step;   /**< -1: none */
-	int64_t expiry; /**< 0: never */
-	bool pin;
-	const char *name; /**< to give to it, a valid one; NULL: none */
-	bool move_name;	  /**< even if another one has it */
-	bool automatic;  /**< taken unasked, so its reason alone is not worth a checkpoint */
-	bool said;       /**< the reason was given, not made up: words that are new are kept */
-	/** By a restore before it touches anything: the id to be restored. NULL: no such one. */
-	const char *safety_for;
-	const struct ckpt_state *states;
-	size_t states_nr;
-	const struct save_state_file *state_files;
-	size_t state_files_nr;
-	const struct strlist *captures; /**< names of captures to take besides automatic ones; or NULL */
-	bool no_auto_captures; /**< take no automatic captures, which may take long */
-	bool exact_captures;   /**< a checkpoint with other captures besides is not the same */
-	bool state_only;       /**< no files, and no automatic captures */
-	uint64_t every;       /**< 0: not asked for */
-	int64_t min_interval; /**< seconds, 0: not asked for */
+	bool automatic; /**< taken unasked, so its reason alone is not worth a checkpoint */
+	bool said;      /**< the reason was given, not made up: words that are new are kept */
+	struct save_kept kept;
+	struct save_cadence cadence;
+	struct save_safety safety;
+	struct extras_opts extras;
+	/** Which files: `scope` (NULL: all), what is included, `until` when, `progress`. */
+	struct worktree_state_opts scan;
 	bool allow_empty;
-	bool include_ignored;
-	bool include_sensitive;
-	bool include_worktrees; /**< also other worktrees of the same repository */
-	bool no_defaults; /**< ignore the patterns with which a new store starts */
-	bool force;
-	double until; /**< clock_monotonic(): give up early if it cannot be done by then; 0: no deadline */
-	bool cache_later; /**< the caller writes the stat cache soon; write it here only after long
-			   * reading */
-	const struct strlist *keep;  /**< ids that retention must spare, or NULL */
-	const struct strlist *scope; /**< sorted paths below the root; empty: all */
-	progress_fn progress;
+	bool force; /**< any place, however many files */
+	const struct strlist *keep; /**< ids that retention must spare, or NULL */
 	/**
 	 * Gets what the rules left out (scan->left_out): adds the paths to save
 	 * nevertheless, each with everything below it. NULL: none.
@@ -105,7 +100,7 @@ struct save_result {
 	double seconds;
 	char *evicted; /**< "<id> (<why>)" of what it pushed out and somebody had asked for; or NULL */
 	bool no_room; /**< it failed because it does not fit into maxSize */
-	bool late;    /**< it failed because of `until`; what was read is kept for the next save */
+	bool late;    /**< it failed because of `scan.until`; what was read is kept for the next save */
 	unsigned percent; /**< `late`: how much was read */
 };
 
@@ -136,8 +131,7 @@ struct save_job {
 	bool have_newest;
 	struct ckpt_record newest; /**< of the same scope */
 	bool newest_is_latest;     /**< it is also what "@" means */
-	struct repo_state project; /**< as it is now */
-	struct save_git git;
+	struct gitsave git;
 	struct ckpt_meta newest_meta;
 	struct worktree_state current;
 	struct extras extras;
@@ -155,7 +149,7 @@ struct save_job {
 /** Lock the store, find the newest checkpoint. */
 int save_job_begin(struct save_job *job, struct session *session, const struct save_opts *opts);
 
-/** The tree of files: of the scan, or with `state_only` an empty one. */
+/** The tree of files: of the scan, or without files an empty one. */
 struct wt_dir *save_job_root(const struct save_job *job);
 
 /** Write the stat cache, if that is worth it: the worktree is `commit`. */
@@ -172,21 +166,16 @@ int save_job_commit(struct save_result *out, struct save_job *job);
 
 void save_job_end(struct save_job *job);
 
-/** save_create.c: write the record and make the ref; for save_job_commit() alone. */
-int save_create(struct save_result *out, struct save_job *job);
-
 /*
  * In this folder:
  *
- *   worktree_state          the current state of the worktree, scanned and read
- *   worktree_hints          what need not be looked at, because a watcher does
- *   save save_create save_room  the order of events; record and ref; room in the budget
- *   save_same               whether the newest one is as good as a new one
- *   save_sibling            the first one of a worktree whose repository has others
+ *   worktree_state          the current state of the worktree, scanned and read; what a watcher spares;
+ *                           what the user must know about it
+ *   save                    the order of events: whether a save is due, whether the newest checkpoint
+ *                           is as good
+ *   save_create save_room   record and ref; room in the budget
  *   save_lines              how many lines were added and deleted
- *   save_git save_staged    the state of the project's repository; contents of what is staged
- *   cadence warnings        whether a save is due; what the user must know about it
- *   extras capture spool    state keys, the output of commands, and its way into the pack
+ *   save_sibling            the first one of a worktree whose repository has others
  */
 
 #endif

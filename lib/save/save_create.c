@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/save.h"
+#include "save/save_internal.h"
 
 #include "base/base.h"
-#include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
 #include "save/save_lines_internal.h"
-#include "save/save_room_internal.h"
-#include "save/warnings_internal.h"
 #include "session/session.h"
 #include "settings/settings.h"
 #include "store/store.h"
+#include "tree/tree.h"
 #include "turns/turns.h"
 
 static uint64_t all_files(const struct save_job *save)
@@ -29,7 +27,7 @@ static int count_changes(struct ckpt_record *record, struct save_job *save)
 	struct modes modes;
 	int err;
 
-	if (!save->have_newest || save->opts->state_only) {
+	if (!save->have_newest || save->opts->extras.alone) {
 		record->changed = all_files(save);
 		return 0;
 	}
@@ -59,26 +57,10 @@ static int count_changes(struct ckpt_record *record, struct save_job *save)
 	return err;
 }
 
-static void set_project(struct ckpt_record *record, struct save_job *save)
-{
-	record->type = xstrdup(save->session->repo ? "git_stash" : "file_backup");
-	/* Takes over these strings; the others are the job's. */
-	record->head = save->project.head;
-	record->branch = save->project.branch;
-	record->operation = save->project.operation;
-	save->project.head = save->project.branch = save->project.operation = NULL;
-	if (!save->git.known)
-		return;
-	memcpy(record->git_hash, save->git.hash, sizeof(record->git_hash));
-	record->index = save->git.index;
-	record->progress = save->git.step;
-	record->progress_total = save->git.total;
-}
-
 /* What is more special than files. */
 static void set_type(struct ckpt_record *record, const struct save_job *save)
 {
-	const char *type = save->opts->state_only ? "state_snapshot" : NULL;
+	const char *type = save->opts->extras.alone ? "state_snapshot" : NULL;
 
 	for (size_t i = 0; i < record->captures.nr; i++)
 		if (!strcmp(record->captures.items[i].type, CAPTURE_DATABASE))
@@ -100,7 +82,7 @@ static void set_extras(struct ckpt_record *record, const struct save_job *save)
 		record_captures_add(&record->captures, meta->captures.items[i].name,
 				    meta->captures.items[i].type, meta->captures.items[i].size,
 				    &meta->captures.items[i].oid);
-	record->state_only = save->opts->state_only;
+	record->state_only = save->opts->extras.alone;
 }
 
 /* Imported ones have the times of another clock: what was taken here is not dated by them. */
@@ -144,14 +126,14 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	if (opts->agent)
 		record_agent_copy(&record->agent, opts->agent);
 	record->step = opts->step;
-	record->expiry = opts->expiry;
-	record->automatic = opts->automatic || opts->safety_for;
-	record->safety = opts->safety_for != NULL;
-	if (opts->safety_for)
-		snprintf(record->safety_for, sizeof(record->safety_for), "%s", opts->safety_for);
-	record->include_ignored = opts->include_ignored;
-	record->include_sensitive = opts->include_sensitive;
-	strlist_extend(&record->scope, opts->scope);
+	record->expiry = opts->kept.expiry;
+	record->automatic = opts->automatic || opts->safety.target;
+	record->safety = opts->safety.target != NULL;
+	if (opts->safety.target)
+		snprintf(record->safety_for, sizeof(record->safety_for), "%s", opts->safety.target);
+	record->include_ignored = opts->scan.include_ignored;
+	record->include_sensitive = opts->scan.include_sensitive;
+	strlist_extend(&record->scope, opts->scan.scope);
 	set_extras(record, save);
 	if (*save->state_hash)
 		memcpy(record->state_hash, save->state_hash, sizeof(save->state_hash));
@@ -163,10 +145,11 @@ static int fill_record(struct ckpt_record *record, struct save_job *save)
 	record->missing = scan ? skip_list_incomplete(&scan->skips) : 0;
 	if (save->have_newest)
 		record->base = xstrdup(save->newest.id);
-	set_project(record, save);
+	record->type = xstrdup(save->session->repo ? "git_stash" : "file_backup");
+	gitsave_describe(record, &save->git);
 	set_type(record, save);
 	if (scan)
-		save_warnings(&record->warnings, &save->current);
+		worktree_state_warn(&record->warnings, &save->current);
 	strlist_extend(&record->warnings, &save->notes);
 	if (opts->notes)
 		strlist_extend(&record->warnings, opts->notes);
@@ -180,6 +163,8 @@ static bool is_last(const struct save_job *save, const struct ckpt_record *recor
 
 	return !nr || strcmp(save->refs.items[nr - 1].id, record->id) < 0;
 }
+
+/* --- making it exist --- */
 
 /* Step 3: what can be rebuilt. A failure here must not make a taken checkpoint look failed. */
 static void write_derived(struct save_job *save, const struct ckpt_record *record)
@@ -228,31 +213,32 @@ static int take_back_refs(struct save_job *save, const struct ckpt_record *recor
 static int make_refs(struct save_job *save, struct ckpt_record *record)
 {
 	const struct save_opts *opts = save->opts;
-	int err = opts->pin ? keepers_add(save->store, KEEPER_PIN, record->id, &record->commit) : 0;
+	int err = opts->kept.pin ? keepers_add(save->store, KEEPER_PIN, record->id, &record->commit) : 0;
 
 	if (!err)
 		err = refs_create(save->store, record->id, &record->commit);
-	if (!err && opts->name)
-		err = keepers_set_name(save->store, opts->name, &record->commit);
+	if (!err && opts->kept.name)
+		err = keepers_set_name(save->store, opts->kept.name, &record->commit);
 	if (err)
 		return take_back_refs(save, record, err);
-	record->name = opts->name ? xstrdup(opts->name) : NULL;
-	record->pinned = opts->pin || opts->name;
+	record->name = opts->kept.name ? xstrdup(opts->kept.name) : NULL;
+	record->pinned = opts->kept.pin || opts->kept.name;
 	return 0;
 }
 
 int save_create(struct save_result *out, struct save_job *save)
 {
-	int err = save->opts->name && !save->opts->move_name
-			  ? lookup_name_free(save->store, &save->refs, save->opts->name, NULL)
+	int err = save->opts->kept.name && !save->opts->kept.move_name
+			  ? lookup_name_free(save->store, &save->refs, save->opts->kept.name, NULL)
 			  : 0;
 
 	/* First: what it cannot copy is among the record's warnings. */
 	if (!err)
-		err = save_git_write(save);
+		err = gitsave_write(&save->meta.git, &save->git,
+				    save->have_newest ? &save->newest : NULL, save->pack);
 	if (!err)
 		err = fill_record(&out->record, save);
-	if (!err && save->opts->state_only)
+	if (!err && save->opts->extras.alone)
 		err = pack_add_new(save->pack, &out->record.tree, OBJECT_TREE, "", 0);
 	if (!err)
 		err = record_write(&out->record, &save->meta, save->pack);
@@ -262,7 +248,7 @@ int save_create(struct save_result *out, struct save_job *save)
 	 */
 	if (!err)
 		err = ckpt_error_lack();
-	if (!err && !save->opts->state_only)
+	if (!err && !save->opts->extras.alone)
 		err = worktree_state_check(&save->current);
 	if (!err)
 		err = pack_commit(save->pack, &out->new_bytes);
@@ -276,9 +262,9 @@ int save_create(struct save_result *out, struct save_job *save)
 	}
 	write_derived(save, &out->record);
 	/* The pack has them now. */
-	extras_release(save);
+	extras_release(&save->extras);
 	save_job_write_cache(save, &out->record.commit);
-	save_git_remember(save, out->record.id, &save->meta.git);
+	gitsave_remember(&save->git, out->record.id, &save->meta.git);
 	if (save->opts->turn)
 		turns_note(save->opts->turn, save->store, out->record.id, true);
 	if (save->opts->taken)

@@ -280,7 +280,7 @@ void save_count_lines(struct ckpt_record *record, const struct save_job *save,
 	uint64_t left = MOST_BYTES;
 
 	/* Nobody looks at what a restore is about to overwrite as closely as at its speed. */
-	if (save->opts->safety_for || changes->nr > MOST_FILES)
+	if (save->opts->safety.target || changes->nr > MOST_FILES)
 		return;
 	for (size_t i = 0; i < changes->nr; i++)
 		if (!add_change(&lines, &left, save, &changes->items[i]))

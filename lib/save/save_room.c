@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/save_room_internal.h"
+#include "save/save_internal.h"
 
 #include "base/base.h"
-#include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "tree/tree.h"
 
 struct weight {
 	const struct save_job *save;
-	uint64_t pack;  /* bytes of new objects at most, with their place in the index */
+	uint64_t pack;	/* bytes of new objects at most, with their place in the index */
 	uint64_t cache; /* of the stat cache */
 };
 
@@ -27,7 +26,7 @@ static void weigh_object(struct weight *weight, bool known, const struct oid *oi
 	weight->pack += size + size / 1000 + OBJECT_EXTRA;
 }
 
-static void weigh(struct weight *weight, const struct wt_dir *dir)
+static void weigh_dir(struct weight *weight, const struct wt_dir *dir)
 {
 	uint64_t tree = 0;
 
@@ -37,7 +36,7 @@ static void weigh(struct weight *weight, const struct wt_dir *dir)
 		tree += entry->name_len + 8 + OID_SIZE;
 		weight->cache += sizeof(struct statcache_entry) + entry->name_len + 1;
 		if (entry->kind == WT_DIR)
-			weigh(weight, entry->dir);
+			weigh_dir(weight, entry->dir);
 		else
 			weigh_object(weight, entry->flags & WT_KNOWN, &entry->oid, entry->st.size);
 	}
@@ -49,11 +48,13 @@ uint64_t save_room_needed(const struct save_job *save)
 {
 	struct weight weight = { .save = save };
 
-	uint64_t extras = extras_bytes(save) + save_git_bytes(save);
+	uint64_t extras =
+		extras_bytes(&save->extras) +
+		gitsave_bytes(&save->git, save->have_newest ? &save->newest : NULL, save->pack);
 
-	weigh(&weight, save_job_root(save));
+	weigh_dir(&weight, save_job_root(save));
 	weight.pack += extras + extras / 1000 +
-		       OBJECT_EXTRA * (save->extras.nr + save->opts->states_nr);
+		       OBJECT_EXTRA * (save->extras.nr + save->opts->extras.states_nr);
 	/* The old stat cache exists until the new one replaces it. */
 	return weight.pack + weight.cache + save->more + RECORD_EXTRA;
 }
@@ -62,7 +63,7 @@ uint64_t save_room_beside(const struct save_job *save)
 {
 	struct weight weight = { .save = save };
 
-	weigh(&weight, save_job_root(save));
+	weigh_dir(&weight, save_job_root(save));
 	return weight.cache + RECORD_EXTRA / 4;
 }
 

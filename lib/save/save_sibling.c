@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "save/save_sibling_internal.h"
+#include "save/save_internal.h"
 
 #include "base/base.h"
 #include "git/git.h"
-#include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "tree/tree.h"
@@ -76,8 +75,6 @@ void save_sibling_share(struct save_job *job)
 	struct oidset wanted = { 0 };
 	struct store *from;
 
-	if (job->refs.nr || !session->repo)
-		return;
 	from = find_store(session);
 	cache = from ? statcache_open(from->dirfd, LAYOUT_STATCACHE) : NULL;
 	if (cache)

@@ -4,10 +4,154 @@
 #include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
-#include "save/worktree_hints_internal.h"
 #include "session/session.h"
 #include "store/store.h"
 #include "tree/tree.h"
+
+/* --- what need not be looked at, because a watcher has not seen it change --- */
+
+/*
+ * scan_hinted.c says what must be the same as when the stat cache was written. What neither the
+ * rules nor the watcher know of that is compared here: see hash_circumstances().
+ */
+struct worktree_hints {
+	struct watched watched;
+	struct scan_hints hints;
+	/* What to keep with the cache that this scan fills; without commit, packs and origin. */
+	struct statcache_head head;
+};
+
+/* In seconds: after this time a save looks at everything, whatever the watcher says. */
+enum { FULL_EVERY = 600 };
+
+/* With more names than this in an answer, writing a new mark is cheaper than asking again. */
+enum { MANY = 100 };
+
+/*
+ * What decides about a file, and is neither in the worktree nor among the rules: limits; the user,
+ * because one user may read what another may not; and what is never entered.
+ */
+static uint64_t hash_circumstances(const struct scan_opts *scan)
+{
+	const uint64_t numbers[] = { scan->max_file_size, geteuid(), getegid(),
+				     (uint64_t)scan->avoid_dev, (uint64_t)scan->avoid_ino };
+	uint64_t hash = hash_mix(HASH_MIX_START, numbers, sizeof(numbers));
+
+	for (size_t i = 0; i < scan->apart->nr; i++)
+		hash = hash_mix(hash, scan->apart->items[i], strlen(scan->apart->items[i]));
+	return hash;
+}
+
+/* All 0 if there is none, or if it may change again without a change of its times. */
+static void look_at_index(struct wt_stat *out, const struct session *session)
+{
+	char *path = session->repo ? xstrfmt("%s/index", session->repo->gitdir) : NULL;
+	int64_t now = clock_file_ns();
+	struct stat st;
+
+	memset(out, 0, sizeof(*out));
+	if (path && !stat(path, &st)) {
+		wt_stat_from(out, &st);
+		if (wt_stat_racy(out, now))
+			memset(out, 0, sizeof(*out));
+	}
+	free(path);
+}
+
+static bool is_same_index(const struct wt_stat *then, const struct wt_stat *now,
+		       const struct session *session)
+{
+	static const struct wt_stat none;
+
+	return wt_stat_equal(then, now) && (!session->repo || !wt_stat_equal(now, &none));
+}
+
+/* Hints do not help a scan of some paths, or of more than the rules say. */
+static bool is_plain_scan(const struct worktree_state_opts *opts)
+{
+	return (!opts->scope || !opts->scope->nr) && (!opts->also || !opts->also->nr) &&
+	       (!opts->whole || !opts->whole->nr) && !opts->want_left_out;
+}
+
+static bool may_use_hints(const struct worktree_hints *found, const struct statcache *cache,
+		    const struct worktree_state_opts *opts)
+{
+	const struct statcache_head *head = statcache_head(cache);
+	int64_t since = (int64_t)clock_monotonic() - head->full_at;
+
+	return !opts->full && !found->watched.all && since >= 0 && since < FULL_EVERY;
+}
+
+/*
+ * Right before the scan, with its options complete but for the hints: ask, and set `scan->hints` if
+ * they are of use.
+ */
+static void find_hints(struct worktree_hints *out, struct scan_opts *scan,
+		       const struct session *session, const struct worktree_state_opts *opts)
+{
+	const struct statcache *cache = scan->cache;
+
+	memset(out, 0, sizeof(*out));
+	if (!session->store || !is_plain_scan(opts))
+		return;
+	/* First of all: whatever changes from here on is for the next scan. */
+	watched_ask(&out->watched, session->store->dirfd, cache);
+	out->head.mark = out->watched.now;
+	out->head.circumstances = hash_circumstances(scan);
+	look_at_index(&out->head.index, session);
+	if (!cache || statcache_head(cache)->circumstances != out->head.circumstances)
+		return;
+	scan->index_same =
+		is_same_index(&statcache_head(cache)->index, &out->head.index, session);
+	if (opts->hints) {
+		out->hints = *opts->hints;
+		/* What only the watcher has heard of since then must be told again. */
+		out->head.mark = statcache_head(cache)->mark;
+	} else if (may_use_hints(out, cache, opts)) {
+		out->hints = (struct scan_hints){ &out->watched.dirs, &out->watched.trees };
+	} else {
+		return;
+	}
+	scan->hints = &out->hints;
+}
+
+/* After the scan: note whether it looked at everything. */
+static void settle_hints(struct worktree_hints *hints, const struct scan *scan,
+			 const struct statcache *cache, const struct rules *rules)
+{
+	/* Once it can be read again, everything has to be judged again. */
+	if (rules_lacks_index(rules))
+		memset(&hints->head.index, 0, sizeof(hints->head.index));
+	hints->head.full_at = scan->hinted ? statcache_head(cache)->full_at :
+					     (int64_t)clock_monotonic();
+}
+
+/* With the index that was there, what is tracked need not be read from it again. */
+static bool knows_index(const struct worktree_hints *hints, const struct scan *scan,
+			const struct statcache *cache)
+{
+	static const struct wt_stat none;
+
+	return !scan->hinted && cache && !wt_stat_equal(&hints->head.index, &none) &&
+	       !wt_stat_equal(&hints->head.index, &statcache_head(cache)->index);
+}
+
+/* What the cache says of watcher or index is worth replacing, although nothing changed. */
+static bool are_hints_news(const struct worktree_hints *hints, const struct scan *scan,
+			   const struct statcache *cache)
+{
+	return knows_index(hints, scan, cache) ||
+	       (hints->head.mark.instance &&
+		(!scan->hinted || hints->watched.dirs.nr + hints->watched.trees.nr > MANY));
+}
+
+static void release_hints(struct worktree_hints *hints)
+{
+	watched_release(&hints->watched);
+	memset(hints, 0, sizeof(*hints));
+}
+
+/* --- the rules --- */
 
 /* The store's info/exclude, which the user may have edited; otherwise that of a new store. */
 static void load_defaults(struct strbuf *out, const struct session *session)
@@ -103,6 +247,8 @@ int worktree_state_rules(struct rules **out, struct session *session,
 	return open_rules(out, NULL, session, opts);
 }
 
+/* --- the scan --- */
+
 /*
  * Objects that the cache names exist if the checkpoint that it describes does,
  * and if no pack was removed since. Otherwise each is looked up.
@@ -127,12 +273,12 @@ static void open_cache(struct worktree_state *state, const struct ref_list *refs
 }
 
 /* Trees may have lost their contents; build them again. */
-static void distrust(struct wt_dir *dir)
+static void distrust_trees(struct wt_dir *dir)
 {
 	dir->known = false;
 	for (size_t i = 0; i < dir->nr; i++)
 		if (wt_entries(dir)[i].kind == WT_DIR)
-			distrust(wt_entries(dir)[i].dir);
+			distrust_trees(wt_entries(dir)[i].dir);
 }
 
 /* True if the user, or the checkpoint to compare with, wants this worktree. */
@@ -205,7 +351,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	scan.rules = out->rules;
 	scan.cache = out->cache;
 	out->hints = xcalloc(1, sizeof(*out->hints));
-	worktree_hints_find(out->hints, &scan, session, opts);
+	find_hints(out->hints, &scan, session, opts);
 	if (out->cache && !scan.hints)
 		statcache_populate(out->cache);
 	err = scan_run(&out->scan, &scan);
@@ -215,7 +361,7 @@ int worktree_state_scan(struct worktree_state *out, struct session *session,
 	if (err)
 		goto out;
 	session->read_whole = true;
-	worktree_hints_settle(out->hints, out->scan, out->cache, out->rules);
+	settle_hints(out->hints, out->scan, out->cache, out->rules);
 	drop_stages(out->scan, session);
 	/*
 	 * A cache from another boot must be replaced, or nothing would be known on this one either.
@@ -245,7 +391,7 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 
 	/* The objects are not needed to compute names. */
 	if (pack && !state->objects_there)
-		distrust(state->scan->root);
+		distrust_trees(state->scan->root);
 	err = ingest_run(&state->read, &opts);
 	return err ? err : ingest_trees(state->scan->root, pack, session->threads);
 }
@@ -280,7 +426,7 @@ void worktree_state_touch_cache(struct worktree_state *state)
 {
 	struct statcache_head head;
 
-	if (state->scoped || !worktree_hints_are_news(state->hints, state->scan, state->cache))
+	if (state->scoped || !are_hints_news(state->hints, state->scan, state->cache))
 		return;
 	if (!state->scan->root->same) {
 		worktree_state_write_cache(state, &statcache_head(state->cache)->commit);
@@ -354,9 +500,125 @@ void worktree_state_release(struct worktree_state *state)
 	strlist_release(&state->notes);
 	rules_close(state->rules);
 	if (state->hints)
-		worktree_hints_release(state->hints);
+		release_hints(state->hints);
 	free(state->hints);
 	if (!state->borrowed)
 		statcache_close(state->cache);
 	memset(state, 0, sizeof(*state));
+}
+
+/* --- what a person must know about it --- */
+
+/* Of one kind; a thousand would hide the others. */
+enum { WARNINGS_SHOWN = 20 };
+
+static void add_path(struct strlist *out, size_t *count, const char *path, const char *what)
+{
+	struct strbuf quoted = STRBUF_INIT;
+
+	if ((*count)++ < WARNINGS_SHOWN) {
+		quote_path(&quoted, path);
+		strlist_addf(out, "'%s' %s", quoted.buf, what);
+	}
+	strbuf_release(&quoted);
+}
+
+static void add_more(struct strlist *out, size_t count, const char *what)
+{
+	if (count > WARNINGS_SHOWN)
+		strlist_addf(out, "%zu more %s", count - WARNINGS_SHOWN, what);
+}
+
+static void add_skips(struct strlist *out, const struct scan *scan, enum skip_why why,
+		      const char *what)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < scan->skips.nr; i++)
+		if (scan->skips.items[i].why == why)
+			add_path(out, &count, scan->skips.items[i].path, what);
+	add_more(out, count, what);
+}
+
+static void add_paths(struct strlist *out, const struct strlist *paths, const char *what)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < paths->nr; i++)
+		add_path(out, &count, paths->items[i], what);
+	add_more(out, count, what);
+}
+
+/* Each with the line that would include it. */
+static void add_defaults(struct strlist *out, const struct strlist *paths)
+{
+	for (size_t i = 0; i < paths->nr && i < WARNINGS_SHOWN; i++) {
+		struct strbuf quoted = STRBUF_INIT;
+
+		quote_path(&quoted, paths->items[i]);
+		strlist_addf(out, "'%s' was left out by a default pattern; '!%s' in .gitignore includes "
+				  "it",
+			     quoted.buf, quoted.buf);
+		strbuf_release(&quoted);
+	}
+	add_more(out, paths->nr, "were left out by a default pattern");
+}
+
+void worktree_state_warn_apart(struct strlist *out, const struct worktree_state *state)
+{
+	add_paths(out, &state->apart,
+		  "is another worktree of this repository and was left out; --include-worktrees "
+		  "saves it");
+}
+
+void worktree_state_warn(struct strlist *out, const struct worktree_state *state)
+{
+	const struct scan *scan = state->scan;
+
+	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
+	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
+	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; "
+					    "raise the limit, or exclude the file");
+	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive "
+					     "saves it");
+	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");
+	add_skips(out, scan, SKIP_MOUNT, "is an empty mount and was left out");
+	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore cannot change "
+				      "it; restore --force restores the rest");
+	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
+	add_defaults(out, &scan->defaults_left_out);
+	worktree_state_warn_apart(out, state);
+	strlist_extend(out, &state->notes);
+	strlist_extend(out, rules_warnings(state->rules));
+}
+
+static bool is_secret(const struct skip_list *skips, const char *path)
+{
+	for (size_t i = 0; i < skips->nr; i++)
+		if (skips->items[i].why == SKIP_SENSITIVE && !strcmp(skips->items[i].path, path))
+			return true;
+	return false;
+}
+
+int worktree_state_refuse_secrets(const struct worktree_state *state, const struct strlist *scope)
+{
+	struct strbuf names = STRBUF_INIT;
+	int err = 0;
+
+	for (size_t i = 0; scope && i < scope->nr; i++) {
+		if (!is_secret(&state->scan->skips, scope->items[i]))
+			goto out;
+		strbuf_addstr(&names, i ? ", '" : "'");
+		quote_path(&names, scope->items[i]);
+		strbuf_addstr(&names, "'");
+	}
+	if (names.len)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "%s %s; nothing was saved; use --include-sensitive to save %s",
+				     names.buf,
+				     scope->nr == 1 ? "looks like a secret" : "look like secrets",
+				     scope->nr == 1 ? "it" : "them");
+out:
+	strbuf_release(&names);
+	return err;
 }

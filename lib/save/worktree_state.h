@@ -106,6 +106,21 @@ int worktree_state_keep(struct worktree_state *state, struct pack *pack);
 /** The commit that the cache describes, or NULL. */
 const struct oid *worktree_state_cached_commit(const struct worktree_state *state);
 
+/**
+ * What a person must know about a checkpoint: a sentence for each thing that was left out unasked.
+ */
+void worktree_state_warn(struct strlist *out, const struct worktree_state *state);
+
+/** Only those about other worktrees of the same repository. */
+void worktree_state_warn_apart(struct strlist *out, const struct worktree_state *state);
+
+/**
+ * CKPT_EREFUSED if the scope names secrets that are left out, and nothing else: who does that
+ * wants them saved, and would believe that they are.
+ */
+int worktree_state_refuse_secrets(const struct worktree_state *state,
+				  const struct strlist *scope);
+
 void worktree_state_release(struct worktree_state *state);
 
 #endif

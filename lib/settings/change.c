@@ -2,7 +2,7 @@
 #include "settings/settings.h"
 
 #include "base/base.h"
-#include "settings/ini_internal.h"
+#include "settings/ini.h"
 #include "settings/setting_internal.h"
 
 #include <sys/file.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "settings/ini_internal.h"
+#include "settings/ini.h"
 
 #include "base/base.h"
 

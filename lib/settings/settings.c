@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "git/git.h"
-#include "settings/ini_internal.h"
+#include "settings/ini.h"
 #include "settings/setting_internal.h"
 
 /*

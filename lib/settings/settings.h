@@ -3,7 +3,7 @@
 #define CKPT_SETTINGS_SETTINGS_H
 
 #include "base/base.h"
-#include "settings/capture_settings.h"
+#include "settings/ini.h"
 
 struct gitconfig;
 

@@ -56,8 +56,7 @@ static char *take_first(struct session *session, struct strlist *warnings)
 		.source = "cli",
 		.automatic = true,
 		.step = -1,
-		.scope = &everything,
-		.progress = progress_show,
+		.scan = { .scope = &everything, .progress = progress_show },
 	};
 	struct save_result result = { 0 };
 	char *id = NULL;

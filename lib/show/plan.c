@@ -132,7 +132,7 @@ void show_restore_print_plan(const struct restore_result *result, const struct c
 
 /* --- the question --- */
 
-static void say_head(const struct restore_head *head)
+static void say_head(const struct gitleft *head)
 {
 	for (size_t i = 0; i + 1 < head->says.nr; i++)
 		report_message("warning", head->says.items[i]);

@@ -370,7 +370,7 @@ json_t *report_skips(const struct skip_list *skips)
 	return array;
 }
 
-json_t *report_index(const struct gitstate_counts *index)
+json_t *report_index(const struct gitindex_counts *index)
 {
 	return json_pack("{s:I,s:I,s:I}", "staged", (json_int_t)index->staged, "unmerged",
 			 (json_int_t)index->unmerged, "intent_to_add",
@@ -486,13 +486,13 @@ static json_t *refs_json(const struct gitstate *state)
 /* null: it is not known, or damaged. */
 static json_t *load_refs(struct session *session, const struct ckpt_record *record)
 {
-	struct record_git git;
+	struct gitrecord git;
 	json_t *refs;
 
-	if (!*record->git_hash || record_git_load(&git, session->store, record))
+	if (!*record->git_hash || gitrecord_load(&git, session->store, record))
 		return json_null();
 	refs = refs_json(&git.state);
-	record_git_release(&git);
+	gitrecord_release(&git);
 	return refs;
 }
 

@@ -107,7 +107,7 @@ json_t *report_captures(const struct ckpt_captures *captures);
 json_t *report_state(const struct ckpt_state *state);
 
 /** {"staged","unmerged","intent_to_add"} */
-json_t *report_index(const struct gitstate_counts *index);
+json_t *report_index(const struct gitindex_counts *index);
 
 /** [{"file","why"}] */
 json_t *report_skips(const struct skip_list *skips);

@@ -98,7 +98,7 @@ static json_t *text_pair(const char *from, const char *to)
 
 static json_t *git_json(const struct restore_result *result)
 {
-	const struct restore_git_side *from = &result->git.from, *to = &result->git.to;
+	const struct gitback_side *from = &result->git.from, *to = &result->git.to;
 	struct row git = ROW_INIT, index = ROW_INIT;
 
 	row_json(&git, "head", text_pair(from->head, to->head));
@@ -167,12 +167,12 @@ static json_t *captures_json(const struct restore_result *result)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; i < result->captures_nr; i++) {
-		const struct restore_capture *capture = &result->captures[i];
+	for (size_t i = 0; i < result->captures.nr; i++) {
+		const struct capture_outcome *capture = &result->captures.items[i];
 
 		json_array_append_new(array,
 				      json_pack("{s:o,s:s}", "name", json_text(capture->name), "status",
-						restore_capture_status_name(capture->status)));
+						capture_status_name(capture->status)));
 	}
 	return array;
 }
@@ -251,17 +251,17 @@ static int print_json(const struct restore_result *result, const struct ckpt_rec
 
 static void print_captures(const struct restore_result *result, const struct ckpt_record *target)
 {
-	for (size_t i = 0; i < result->captures_nr && result->done; i++)
-		report_text("Capture %s: %s\n", result->captures[i].name,
-			    restore_capture_status_name(result->captures[i].status));
+	for (size_t i = 0; i < result->captures.nr && result->done; i++)
+		report_text("Capture %s: %s\n", result->captures.items[i].name,
+			    capture_status_name(result->captures.items[i].status));
 	if (!restore_captures_failed(result))
 		return;
 	fprintf(stderr, "error: %s:", result->verified && !result->match ?
 					     "these captures were not restored" :
 					     "the files are restored, but not these captures");
-	for (size_t i = 0; i < result->captures_nr; i++)
-		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
-			fprintf(stderr, " '%s'", result->captures[i].name);
+	for (size_t i = 0; i < result->captures.nr; i++)
+		if (result->captures.items[i].status != CAPTURE_DONE)
+			fprintf(stderr, " '%s'", result->captures.items[i].name);
 	fprintf(stderr, "\n");
 	report_text("'git checkpoint restore %s' tries again\n", target->id);
 }
@@ -365,11 +365,11 @@ int show_restore_report(const struct restore_result *result, const struct ckpt_r
 static const char *find_way_back(const struct restore_opts *opts,
 				 const struct restore_result *result)
 {
-	if (opts->abort)
+	if (opts->step.abort)
 		return NULL;
 	if (opts->kind == JOURNAL_UNDO)
 		return "git checkpoint redo";
-	return opts->interrupted || opts->kind == JOURNAL_REDO ? SHOW_RESTORE_UNDO
+	return opts->step.interrupted || opts->kind == JOURNAL_REDO ? SHOW_RESTORE_UNDO
 							       : show_restore_way_back(result);
 }
 
@@ -404,7 +404,7 @@ static int do_and_report(struct session *session, const struct restore_opts *opt
 	}
 	if (!err) {
 		back = name_way_back(opts, &result);
-		err = show_restore_report(&result, opts->target, opts->interrupted, back);
+		err = show_restore_report(&result, opts->target, opts->step.interrupted, back);
 		free(back);
 	}
 	restore_result_release(&result);
@@ -419,9 +419,9 @@ static int carry_out_hunks(struct session *session, struct restore_opts *opts,
 	int err = hunk_choose(&hunking, session, opts, how->yes);
 	struct restore_opts chosen = *opts;
 
-	chosen.compose = choose_compose;
-	chosen.compose_payload = &hunking.chosen;
-	chosen.also = &hunking.choices.also;
+	chosen.composed.make = choose_compose;
+	chosen.composed.payload = &hunking.chosen;
+	chosen.composed.also = &hunking.choices.also;
 	chosen.no_delete = false;
 	if (!err && !hunk_says_nothing(&hunking))
 		err = do_and_report(session, &chosen, how);
@@ -436,7 +436,7 @@ int show_restore_carry_out(struct session *session, struct restore_opts *opts,
 	opts->kept = agents_kept();
 	if (how->by_hunks)
 		return carry_out_hunks(session, opts, how);
-	if (!how->yes && !opts->interrupted && !opts->dry_run) {
+	if (!how->yes && !opts->step.interrupted && !opts->dry_run) {
 		opts->confirm = show_restore_confirm;
 		opts->payload = (void *)opts->target;
 	}

@@ -56,10 +56,10 @@ void show_run_say_restored(const struct show_run *ran)
 		show_run_say("The state after the command is %s; 'git checkpoint undo' goes back "
 			     "to it\n",
 			     result->safety);
-	for (size_t i = 0; i < result->captures_nr; i++)
-		if (result->captures[i].status != RESTORE_CAPTURE_DONE)
-			report_messagef("error", "capture '%s': %s", result->captures[i].name,
-					restore_capture_status_name(result->captures[i].status));
+	for (size_t i = 0; i < result->captures.nr; i++)
+		if (result->captures.items[i].status != CAPTURE_DONE)
+			report_messagef("error", "capture '%s': %s", result->captures.items[i].name,
+					capture_status_name(result->captures.items[i].status));
 	show_restore_say_mismatch(result, NULL);
 	show_restore_say_head(result);
 }

@@ -241,7 +241,7 @@ test_every_setting_is_in_the_manual_with_type_and_default() {
 test_every_key_of_captures_is_in_the_manual() {
 	read_manual "$CONFIG"
 	section CAPTURES >part
-	sed -n 's/.*strcasecmp(key, "\([a-z]*\)").*/\1/p' "$ROOT_DIR/lib/settings/capture_settings.c" |
+	sed -n 's/.*strcasecmp(key, "\([a-z]*\)").*/\1/p' "$ROOT_DIR/lib/captures/capture_settings.c" |
 		sort >expected
 	test -s expected
 	sed -n 's/^ *\([a-z]*\) ([a-z]*, default [^ ]*).*/\1/p' part | sort >actual

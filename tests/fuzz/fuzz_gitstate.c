@@ -5,8 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "git/gitstate.h"
-#include "record/record_git_internal.h"
+#include "gitstate/gitrecord.h"
 
 static void check_paths(const struct gitstate *state)
 {
@@ -24,16 +23,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct gitstate state = GITSTATE_INIT, again = GITSTATE_INIT;
 	struct strbuf text = STRBUF_INIT, first = STRBUF_INIT, second = STRBUF_INIT;
-	enum record_git_text which;
+	enum gitrecord_text which;
 
 	if (!size)
 		return 0;
-	which = data[0] % RECORD_GIT_TEXTS;
+	which = data[0] % GITRECORD_TEXTS;
 	strbuf_add(&text, data + 1, size - 1);
-	if (!record_git_decode(&state, &text, which)) {
-		record_git_encode(&first, &state, which);
-		FUZZ_CHECK(!record_git_decode(&again, &first, which), "our own text is not read");
-		record_git_encode(&second, &again, which);
+	if (!gitrecord_decode(&state, &text, which)) {
+		gitrecord_encode(&first, &state, which);
+		FUZZ_CHECK(!gitrecord_decode(&again, &first, which), "our own text is not read");
+		gitrecord_encode(&second, &again, which);
 		FUZZ_CHECK(strbuf_equal(&first, &second), "read again, it is another");
 		if (!gitstate_check(&state))
 			check_paths(&state);

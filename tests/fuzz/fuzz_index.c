@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "git/gitindex.h"
-#include "git/gitstate_internal.h"
+#include "gitstate/gitstate_internal.h"
 
 /* What a checkpoint would hold of it, against no tree and against its own. */
 static void take(const struct gitindex *index)
@@ -16,7 +16,7 @@ static void take(const struct gitindex *index)
 	for (int i = 0; i < 2; i++) {
 		struct gitstate state = GITSTATE_INIT;
 		struct strbuf list = STRBUF_INIT;
-		struct gitstate_counts counts;
+		struct gitindex_counts counts;
 
 		if (!gitstate_take_index(&state, index, i ? NULL : &list))
 			(void)gitstate_check(&state);

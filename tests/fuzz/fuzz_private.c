@@ -8,21 +8,21 @@
 #include "base/error.h"
 #include "record/checkpoint.h"
 #include "record/stage_dir.h"
-#include "save/cadence_internal.h"
+#include "save/save_internal.h"
 #include "save/save.h"
 
 #define STAGING STAGE_DIR_PREFIX "abcdef"
 
 static void try_cadence(struct store *store, const uint8_t *data, size_t size)
 {
-	struct save_opts opts = { .source = "s", .every = 3 };
+	struct save_opts opts = { .source = "s", .cadence.every = 3 };
 	bool due = false;
 
 	FUZZ_CHECK(!store_lock(store, 1), "%s", ckpt_error_last());
 	cache_set(store, "every", data, size);
-	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
-	cadence_note(store, &opts, true);
-	FUZZ_CHECK(!cadence_due(&due, store, &opts, NULL) && !due, "due right after one was taken");
+	FUZZ_CHECK(!save_is_due(&due, store, &opts, NULL), "%s", ckpt_error_last());
+	save_count_call(store, &opts, true);
+	FUZZ_CHECK(!save_is_due(&due, store, &opts, NULL) && !due, "due right after one was taken");
 	store_unlock(store);
 }
 

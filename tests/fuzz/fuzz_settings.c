@@ -3,8 +3,8 @@
 #include "fuzz.h"
 
 #include "base/env.h"
-#include "settings/capture_settings.h"
-#include "settings/ini_internal.h"
+#include "captures/captures.h"
+#include "settings/ini.h"
 #include "settings/settings.h"
 
 static int look(const char *section, const char *key, const char *value, unsigned line, void *payload)
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!capture_defs_load(&defs, file, NULL)) {
 		for (size_t i = 0; i < defs.nr; i++) {
-			FUZZ_CHECK(capture_name_valid(defs.items[i].name), "a bad name");
+			FUZZ_CHECK(record_capture_name_valid(defs.items[i].name), "a bad name");
 			FUZZ_CHECK(defs.items[i].timeout >= 0, "a bad timeout");
 		}
 		capture_defs_release(&defs);

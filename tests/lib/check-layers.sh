@@ -16,7 +16,7 @@ test -d lib || {
 	echo "check-layers: no lib/ here" >&2
 	exit 2
 }
-folders='base git settings tree store record turns session keep save look restore repair
+folders='base git settings tree store record turns session keep gitstate captures save look restore repair
 	remote run flow install hooks agents mcp watch ui show cmd'
 folders=$(echo $folders) # one line
 status=0

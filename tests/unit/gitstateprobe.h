@@ -7,7 +7,7 @@
  * read can be compared with what git says.
  */
 
-#include "git/gitstate.h"
+#include "gitstate/gitstate.h"
 #include "git/repo.h"
 
 #include "base/error.h"

@@ -16,7 +16,7 @@ static struct ckpt_record newest;
 static void take(void)
 {
 	static const struct strlist all = STRLIST_INIT;
-	struct save_opts opts = { .reason = "r", .source = "test", .step = -1, .scope = &all };
+	struct save_opts opts = { .reason = "r", .source = "test", .step = -1, .scan.scope = &all };
 	struct save_result saved;
 
 	if (save_checkpoint(&saved, &session, &opts))
@@ -66,7 +66,7 @@ static int run(struct restore_result *out, int (*compose)(struct compose *, void
 {
 	static const struct strlist all = STRLIST_INIT;
 	struct restore_opts opts = { .target = &newest,
-				     .compose = compose,
+				     .composed.make = compose,
 				     .choices = &choices,
 				     .kind = JOURNAL_REVERT,
 				     .paths = &all,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "restore/gitplan_internal.h"
+#include "gitstate/gitplan.h"
 
 #include "base/error.h"
 
@@ -149,7 +149,7 @@ static const struct row rows[] = {
 static void check_row(const struct row *row)
 {
 	struct gitplan_opts opts = { .what = row->index_only ? JOURNAL_INDEX : JOURNAL_GIT };
-	struct gitplan_facts facts = { .gone = &none, .missing = &none };
+	struct gitplan_facts facts = { 0 };
 	struct strbuf text = STRBUF_INIT;
 	struct gitstate now, goal;
 	struct gitplan plan;
@@ -231,7 +231,7 @@ struct words {
 	const char *now, *goal, *says;
 	unsigned leaving, coming;
 	bool logged;
-	struct gitstate_counts now_counts, goal_counts;
+	struct gitindex_counts now_counts, goal_counts;
 };
 
 #define ID1 "1111111111111111111111111111111111111111"
@@ -274,9 +274,7 @@ static void test_gitplan_says_what_it_does(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(wordings); i++) {
 		const struct words *words = &wordings[i];
 		struct gitplan_opts opts = { .what = JOURNAL_GIT };
-		struct gitplan_facts facts = { .gone = &none,
-					       .missing = &none,
-					       .leaving = &words->leaving,
+		struct gitplan_facts facts = { .leaving = &words->leaving,
 					       .coming = &words->coming,
 					       .logged = &words->logged,
 					       .now = words->now_counts,
@@ -324,26 +322,26 @@ static void expect_refused(const struct gitplan_facts *facts, const char *now_te
 static void test_gitplan_refuses(void **state)
 {
 	struct strlist ids = STRLIST_INIT;
-	struct gitplan_facts facts = { .gone = &none, .missing = &none };
+	struct gitplan_facts facts = { 0 };
 
 	(void)state;
 	strlist_add(&ids, ID2);
 	facts.lock = "/r/.git/index.lock";
 	expect_refused(&facts, MAIN(ID1), MAIN(ID2), "'/r/.git/index.lock' exists");
 	facts.lock = NULL;
-	facts.gone = &ids;
+	facts.gone = ids;
 	expect_refused(&facts, MAIN(ID1), MAIN(ID2),
 		       "commit " ID2 " is no longer in the repository; 'git checkpoint restore "
 		       "--index chk_1' brings back the files and the index without it");
 	facts.tree_gone = true;
 	expect_refused(&facts, MAIN(ID1), MAIN(ID2),
 		       "'git checkpoint restore chk_1' brings back the files without it");
-	facts.gone = &none;
+	facts.gone = none;
 	expect_refused(&facts, MAIN(ID1), MAIN(ID2), "the tree t" ID2);
 	facts.tree_gone = false;
-	facts.missing = &ids;
+	facts.missing = ids;
 	expect_refused(&facts, MAIN(ID1), MAIN(ID2), "object '" ID2 "', which the index had");
-	facts.missing = &none;
+	facts.missing = none;
 	facts.elsewhere = "/r/other";
 	facts.elsewhere_ref = "refs/heads/main";
 	expect_refused(&facts, MAIN(ID1), MAIN(ID2), "branch 'main' is checked out in '/r/other'");

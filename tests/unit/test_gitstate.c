@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
-#include "git/gitstat.h"
 
 static void make_repo(const char *init_options)
 {
@@ -464,9 +463,9 @@ static void test_gitstate_changes_are_seen(void **unused)
 			assert_int_equal(gitstate_read_noted(&state, &stat, repo, 0), 0);
 			gitstate_release(&state);
 		} while (!stat.len);
-		assert_true(gitstat_same(stat.buf, stat.len, repo));
+		assert_true(gitstate_is_same(stat.buf, stat.len, repo));
 		sh("%s", changes[i]);
-		if (gitstat_same(stat.buf, stat.len, repo))
+		if (gitstate_is_same(stat.buf, stat.len, repo))
 			fail_msg("not seen: %s", changes[i]);
 	}
 	strbuf_release(&stat);

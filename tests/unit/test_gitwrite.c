@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "git/gitstate.h"
-#include "git/gitwrite.h"
+#include "gitstate/gitstate.h"
+#include "gitstate/gitwrite.h"
 #include "git/repo.h"
 
 #include "base/env.h"
@@ -421,14 +421,14 @@ static void test_gitwrite_knows_what_belongs_to_an_operation(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
-		assert_true(gitwrite_is_operation_file(yes[i]));
+		assert_true(gitstate_is_operation_file(yes[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
-		if (gitwrite_is_operation_file(no[i]))
+		if (gitstate_is_operation_file(no[i]))
 			fail_msg("%s", no[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(refs); i++)
-		assert_true(gitwrite_is_operation_ref(refs[i]));
+		assert_true(gitstate_is_operation_ref(refs[i]));
 	for (size_t i = 0; i < ARRAY_SIZE(no_refs); i++)
-		if (gitwrite_is_operation_ref(no_refs[i]))
+		if (gitstate_is_operation_ref(no_refs[i]))
 			fail_msg("%s", no_refs[i]);
 }
 

@@ -118,7 +118,7 @@ enum { SAVED = 8, SHOWN = 3 };
 static void save_all(struct session *session, char ids[SAVED][CKPT_ID_SIZE])
 {
 	static const struct strlist all = STRLIST_INIT;
-	struct save_opts opts = { .reason = "r", .source = "test", .step = -1, .scope = &all };
+	struct save_opts opts = { .reason = "r", .source = "test", .step = -1, .scan.scope = &all };
 	struct save_result saved;
 
 	for (int i = 0; i < SAVED; i++) {
