@@ -314,16 +314,13 @@ static void add_new_warnings(struct strlist *out, const struct save_job *save)
 static int answer_newest(struct save_result *out, struct save_job *save, enum save_outcome outcome)
 {
 	out->outcome = outcome;
-	/* A process that was killed left it so; readers do not rebuild it. */
+	/* A save that was killed after making the ref left it so; readers do not rebuild it. */
 	if (!save->listed && save->refs.nr)
 		(void)manifest_rebuild(save->store);
 	if (!save->have_newest)
 		return 0;
 	if (outcome == SAVE_UNCHANGED && !strcmp(save->git.hash, save->newest.git_hash))
 		gitsave_remember(&save->git, save->newest.id, &save->newest_meta.git);
-	/* Its line may be missing: a save that was killed after making the ref did not get there. */
-	if (!save->listed)
-		(void)manifest_rebuild(save->store);
 	out->have_record = true;
 	out->record = save->newest;
 	out->skips = save->newest_meta.skips;
