@@ -74,23 +74,7 @@ MAIN := git-checkpoint.c
 UNITS := $(sort $(wildcard tests/unit/test_*.c))
 # Those to be run.
 UNIT ?= $(UNITS)
-# The longest first, so that none is left to run alone at the end.
-SLOW := $(wildcard $(addsuffix .sh,$(addprefix tests/,fault/t-restore-git-killed cli/t-remote-transport \
-	cli/t-agent-hook cli/t-watch-trouble cli/t-remote-traffic cli/t-restore-git cli/t-soak cli/t-hook-faults \
-	cli/t-sibling cli/t-maxsize cli/t-damage)))
-CLI  := $(SLOW) $(filter-out $(SLOW),$(sort $(wildcard tests/cli/t-*.sh tests/fault/t-*.sh tests/crash/t-*.sh)))
 FUZZ := $(sort $(wildcard tests/fuzz/fuzz_*.c))
-
-# Under the address sanitizer: all unit tests, and one or two scripts for each part of the program
-# (SAN_CLI='$(CLI)' for all, which takes long); under the thread sanitizer what runs threads.
-SAN_CLI := $(wildcard $(patsubst %,tests/cli/t-%.sh,save save-bytes save-modes save-names \
-	save-scope save-skips restore restore-answer restore-paths restore-protect restore-obstacles restore-rules \
-	restore-staging restore-stray restore-mounts undo undo-left-out verify show diff \
-	doctor doctor-objects doctor-salvage damage prune pin state capture \
-	capture-restore run run-transparent flow flow-resume hook-merge \
-	revert-conflicts restore-hunks import-hostile) tests/fault/t-bad-copies.sh)
-TSAN_UNIT := $(addprefix tests/unit/test_,pool.c scan.c pack.c packs.c packs_replaced.c store.c progress.c beneath.c)
-TSAN_CLI  := $(wildcard $(addprefix tests/cli/,t-save-roundtrip.sh t-restore.sh))
 
 AGENTS   := man/git-checkpoint-agents.md
 # What is known of each coding agent, and plugins for some.
@@ -105,7 +89,7 @@ FISHCOMP := $(wildcard completion/git-checkpoint.fish)
 FISHCONF := $(wildcard completion/git-checkpoint.conf.fish)
 UNIT_FILE := lib/watch/git-checkpoint-watch.service
 SCRIPTS  := .ci/run .debian/build .debian/deps $(HOOKS) $(BASHCOMP) \
-            $(wildcard $(patsubst %,tests/%/*.sh,lib cli fault crash fuzz random install bench peer soak picture mcp))
+            $(wildcard $(patsubst %,tests/%/*.sh,lib cli/* fault crash fuzz random install bench peer soak picture mcp))
 
 # ---- Libraries -------------------------------------------------------------------
 
@@ -227,7 +211,7 @@ UNIT_BIN := $(UNIT:%.c=$(OUT)/%)
 FUZZ_BIN := $(FUZZ:%.c=$(OUT)/%)
 # Programs that tests use; the fragments of the Makefile in tests/ add theirs.
 HELPERS  :=
-# What builds them, and what runs for longer than `make check`.
+# What builds them, what runs for longer than `make check`, and lists of scripts.
 include $(wildcard tests/*/Makefile)
 
 # The seed of all random choices of the tests: TEST_SEED=<n> repeats those of an earlier run.
@@ -256,12 +240,7 @@ check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh tests/random/t-hunks.sh \
 		tests/random/t-watch-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
-# For contributors: less than a minute on two processors. Left out is what takes long.
-LONG_UNIT := $(addprefix $(OUT)/tests/unit/test_,exclude fs_dirs gitindex gitstate gitwrite pack_stream \
-	packs_delta reach scan_hinted scan_wild_cache watch_cover)
-QUICK_CLI := $(patsubst %,tests/cli/t-%.sh,layers sizes usage messages save save-bytes save-scope save-skips \
-	restore restore-paths restore-protect undo list diff status pin state flow hook-merge help)
-
+# For contributors: less than a minute on two processors.
 check-quick: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
 	$(RUN_TESTS) $(filter-out $(LONG_UNIT),$(UNIT_BIN)) $(QUICK_CLI)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For tests/cli/t-*.sh: runs every function test_* of the file that sources this and reports in
+# For tests/cli/*/t-*.sh and others: runs every function test_* of the file that sources this and reports in
 # TAP, for prove(1).
 #
-#   . "$(dirname "$0")/../lib/harness.sh"
+#   . "$(dirname "$0")/../../lib/harness.sh"
 #
 #   test_an_unchanged_tree_takes_no_second_checkpoint() {
 #           make_tree 1
@@ -23,7 +23,7 @@
 # TEST_KEEP=1       leaves the scratch directory
 # TEST_SEED=<n>     repeats the random choices of an earlier run
 
-LIB_DIR=$(cd "$(dirname "$0")/../lib" && pwd -P)
+LIB_DIR=$(cd "$(dirname "$0")/.." && { test -d lib || cd ..; } && cd lib && pwd -P)
 ROOT_DIR=$(cd "$LIB_DIR/../.." && pwd -P)
 TEST_FILE=$(cd "$(dirname "$0")" && pwd -P)/$(basename "$0")
 TEST_FILTER=${1:-}
