@@ -103,6 +103,26 @@ static enum hooks_state judge_file(const struct look *look, const char *path, co
 	return state;
 }
 
+/* One of our files that is not where git looks now. */
+static bool is_elsewhere(const struct look *look, const char *name, const char *path)
+{
+	struct strlist all = STRLIST_INIT;
+	bool found = false;
+
+	(void)install_list(&all, look->where.by);
+	for (size_t i = 0; i < all.nr && !found; i++) {
+		const char *slash = strrchr(all.items[i], '/');
+		char *dir = xmemdupz(all.items[i], (size_t)(slash - all.items[i]));
+
+		found = !strcmp(slash + 1, name) && strcmp(all.items[i], path) &&
+			strcmp(dir, look->where.dir) &&
+			install_has_line(all.items[i], &look->where, dir, name);
+		free(dir);
+	}
+	strlist_release(&all);
+	return found;
+}
+
 /* The repository's own, or the one that it got from the template. */
 static void look_at_file(const struct look *look, const char *name)
 {
@@ -119,7 +139,8 @@ static void look_at_file(const struct look *look, const char *name)
 				  "no hooks"
 				: "use 'git checkpoint hooks install --guard', which needs no hooks, "
 				  "or set core.hooksPath in this repository";
-	} else if (state == HOOKS_MISSING && moved && *moved) {
+	} else if (moved && *moved && (state == HOOKS_MISSING || (!global && state != HOOKS_RUNS &&
+								  is_elsewhere(look, name, path)))) {
 		text = xstrfmt("git takes hooks from '%s' (core.hooksPath)", look->dir.buf);
 	}
 	add_item(look, name, text ? HOOKS_NOT_RUN : state, text ? text : why, advice);

@@ -199,17 +199,6 @@ static bool is_only_by(const struct target *target)
 	return has_by(target) && json_array_size(json_object_get(target->entry, "by")) == 1;
 }
 
-/* False if there was no file. */
-static bool get_original(struct strbuf *out, const struct target *target)
-{
-	char *text = json_path_value(json_object_get(target->entry, "original"));
-
-	strbuf_reset(out);
-	strbuf_addstr(out, text ? text : "");
-	free(text);
-	return text != NULL;
-}
-
 static void set_left(struct target *target)
 {
 	char sum[2 * SHA256_SIZE + 1];
@@ -330,7 +319,7 @@ static int decide_edit(struct target *target, const struct install_record *recor
 	int err = 0;
 
 	if (whole)
-		existed = get_original(&base, target);
+		existed = installed_original(&base, target->entry);
 	else
 		strbuf_add(&base, target->now.buf, target->now.len);
 	if (!whole)
@@ -396,7 +385,7 @@ static int decide_take_back(struct target *target, struct install_result *out,
 		return 0;
 	}
 	if (target->is_as_left && only) {
-		target->outcome = get_original(&target->then, target) ? INSTALL_EDITED
+		target->outcome = installed_original(&target->then, target->entry) ? INSTALL_EDITED
 								      : INSTALL_REMOVED;
 		note_taken(target, record);
 		return 0;
@@ -656,25 +645,34 @@ int install_take_back(struct install_result *out, const struct install_change *c
 	return change_all(out, changes, nr, false);
 }
 
+/* Most files of most agents are missing: then nothing else is opened. */
+static int open_existing(struct target *out, const struct install_change *change)
+{
+	char *path = xstrfmt("%s/%s", change->root, change->path);
+	struct stat st;
+	int err = lstat(path, &st) < 0 && errno == ENOENT ? CKPT_ENOTFOUND : open_target(out, change);
+
+	free(path);
+	return err || out->exists ? err : CKPT_ENOTFOUND;
+}
+
 int install_look(enum install_state *out, const struct install_change *change)
 {
 	struct target target = TARGET_INIT;
-	int err = open_target(&target, change);
+	int err = open_existing(&target, change);
 
 	*out = INSTALL_ABSENT;
-	if (!err && target.exists)
+	if (!err)
 		err = edit_look(out, change, &target.now);
 	close_target(&target);
-	return err;
+	return err == CKPT_ENOTFOUND ? 0 : err;
 }
 
 int install_read(struct strbuf *out, const struct install_change *change)
 {
 	struct target target = TARGET_INIT;
-	int err = open_target(&target, change);
+	int err = open_existing(&target, change);
 
-	if (!err && !target.exists)
-		err = CKPT_ENOTFOUND;
 	if (!err)
 		strbuf_add(out, target.now.buf, target.now.len);
 	close_target(&target);
@@ -687,7 +685,7 @@ bool install_is_by(const struct install_change *change)
 	struct target target = TARGET_INIT;
 	bool is = false;
 
-	if (!installed_open(&record, false) && !open_target(&target, change)) {
+	if (!installed_open(&record, false) && !open_existing(&target, change)) {
 		recall_entry(&target, &record);
 		is = target.is_as_left && has_by(&target);
 	}

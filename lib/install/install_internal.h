@@ -156,4 +156,7 @@ int installed_write(const struct install_record *record);
 /** Whether `by` is named in an entry. */
 bool installed_has_by(const json_t *entry, const char *by);
 
+/** What the file was; false if there was none. */
+bool installed_original(struct strbuf *out, const json_t *entry);
+
 #endif

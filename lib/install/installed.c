@@ -170,3 +170,13 @@ int install_list(struct strlist *out, const char *by)
 	installed_close(&record);
 	return err;
 }
+
+bool installed_original(struct strbuf *out, const json_t *entry)
+{
+	char *text = json_path_value(json_object_get(entry, "original"));
+
+	strbuf_reset(out);
+	strbuf_addstr(out, text ? text : "");
+	free(text);
+	return text != NULL;
+}

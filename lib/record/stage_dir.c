@@ -37,30 +37,45 @@ static void read_names(struct strlist *out, int dirfd)
 	json_decref(names);
 }
 
-/* With one more, and without another; either may be NULL. */
-static int change_names(struct store *store, const char *add, const char *but)
+static int set_names(struct store *store, const struct strlist *names)
 {
-	struct strlist names = STRLIST_INIT;
-	json_t *array = json_array();
+	json_t *array = names->nr ? json_array() : NULL;
 
-	read_names(&names, store->dirfd);
-	if (add)
-		strlist_add(&names, add);
-	for (size_t i = 0; i < names.nr; i++)
-		if (!but || strcmp(names.items[i], but) != 0)
-			json_array_append_new(array, json_string(names.items[i]));
-	strlist_release(&names);
-	if (!json_array_size(array)) {
-		json_decref(array);
-		array = NULL;
-	}
+	for (size_t i = 0; i < names->nr; i++)
+		json_array_append_new(array, json_string(names->items[i]));
 	return state_set(store, MEMBER, array);
 }
 
-/* Forget the name of one that no longer exists. */
+/* With one more. Those whose directory is gone are forgotten on this occasion. */
+static int add_name(struct store *store, int rootfd, const char *name)
+{
+	struct strlist names = STRLIST_INIT, kept = STRLIST_INIT;
+	int err;
+
+	read_names(&names, store->dirfd);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!faccessat(rootfd, names.items[i], F_OK, AT_SYMLINK_NOFOLLOW))
+			strlist_add(&kept, names.items[i]);
+	strlist_add(&kept, name);
+	err = set_names(store, &kept);
+	strlist_release(&names);
+	strlist_release(&kept);
+	return err;
+}
+
 static int forget_name(struct store *store, const char *name)
 {
-	return change_names(store, NULL, name);
+	struct strlist names = STRLIST_INIT, kept = STRLIST_INIT;
+	int err;
+
+	read_names(&names, store->dirfd);
+	for (size_t i = 0; i < names.nr; i++)
+		if (strcmp(names.items[i], name) != 0)
+			strlist_add(&kept, names.items[i]);
+	err = set_names(store, &kept);
+	strlist_release(&names);
+	strlist_release(&kept);
+	return err;
 }
 
 /* What is recorded, and what the journal has, in case only that is left. */
@@ -286,14 +301,16 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 {
 	struct strlist names = STRLIST_INIT;
 	int dirfd = open(dir->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool known;
+	char *there = xstrfmt("%s/%s", dir->worktree, dir->name);
+	bool known = false;
 
-	if (dirfd < 0)
-		return false;
-	read_names(&names, dirfd);
-	known = strlist_has(&names, dir->name);
+	if (dirfd >= 0 && !access(there, F_OK)) {
+		read_names(&names, dirfd);
+		known = strlist_has(&names, dir->name);
+	}
 	strlist_release(&names);
-	close(dirfd);
+	fs_close(dirfd);
+	free(there);
 	return known;
 }
 
@@ -301,7 +318,7 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 
 int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *name)
 {
-	int err = change_names(store, name, NULL);
+	int err = add_name(store, rootfd, name);
 
 	*fd_out = -1;
 	if (err)
@@ -351,14 +368,12 @@ int stage_dir_empty(int fd, const char *name, const struct strlist *but)
 	return err;
 }
 
-int stage_dir_remove(struct store *store, int rootfd, const char *name)
+int stage_dir_remove(int rootfd, const char *name)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
 
 	if (fd < 0)
-		return errno == ENOENT
-			       ? forget_name(store, name)
-			       : ckpt_error_errno("unable to open the directory '%s'", name);
+		return errno == ENOENT ? 0 : ckpt_error_errno("unable to open the directory '%s'", name);
 	err = stage_dir_empty(fd, name, &(struct strlist)STRLIST_INIT);
 	if (!err && unlinkat(fd, STAGE_DIR_MARKER, 0) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s/" STAGE_DIR_MARKER "'", name);
@@ -368,7 +383,7 @@ int stage_dir_remove(struct store *store, int rootfd, const char *name)
 	/* Otherwise a power cut could bring it back when it is no longer known. */
 	if (!err && fsync(rootfd) < 0)
 		err = ckpt_error_errno("unable to sync the directory that contained '%s'", name);
-	return err ? err : forget_name(store, name);
+	return err;
 }
 
 /* True if the restore that created it is still running, even if it is of another store. */
@@ -379,26 +394,6 @@ static bool is_in_use(int rootfd, const char *name)
 
 	fs_close(fd);
 	return held;
-}
-
-/*
- * Forget all names but these: a name without a directory, or with one that the user has taken over,
- * is useless.
- */
-static void forget_other_names(struct store *store, const struct stage_dirs *dirs)
-{
-	struct strlist names = STRLIST_INIT;
-
-	read_names(&names, store->dirfd);
-	for (size_t i = 0; i < names.nr; i++) {
-		bool ours = false;
-
-		for (size_t j = 0; j < dirs->nr; j++)
-			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
-		if (!ours)
-			(void)forget_name(store, names.items[i]);
-	}
-	strlist_release(&names);
 }
 
 /* --- what is left of a restore that was interrupted --- */
@@ -489,9 +484,9 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return forget_name(store, name);
+		return 0;
 	if (all_stored(store, rootfd, name, true))
-		return stage_dir_remove(store, rootfd, name);
+		return stage_dir_remove(rootfd, name);
 	/* Perhaps it is, but was not read to the end. */
 	err = cancel_check();
 	return err || !rescued_out ? err : stage_rescue(rescued_out, store, rootfd, name);
@@ -520,11 +515,10 @@ void stage_sweep(struct strlist *notes, struct store *store, const char *worktre
 	stage_dir_list(&dirs, store, worktree);
 	for (size_t i = 0; i < dirs.nr; i++) {
 		if (dirs.items[i].kind == STAGE_DIR_OWN)
-			(void)stage_dir_remove(store, rootfd, dirs.items[i].name);
+			(void)stage_dir_remove(rootfd, dirs.items[i].name);
 		else if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			sweep_stray(notes, store, rootfd, dirs.items[i].name);
 	}
-	forget_other_names(store, &dirs);
 	stage_dirs_release(&dirs);
 	close(rootfd);
 }

@@ -452,13 +452,19 @@ struct checking {
 	progress_fn progress;
 };
 
-/* What the file was is beside it then. */
+/* A damaged file is not about remotes alone, and told by who looks at the store. */
 static int check_remotes(struct checking *checking)
 {
 	struct remotes remotes;
-	int err = remotes_read(&remotes, checking->store);
-	char *what = err == CKPT_ECORRUPT ? xstrdup(ckpt_error_last()) : NULL;
+	json_t *member;
+	int err = state_get(&member, checking->store, "version");
+	char *what;
 
+	json_decref(member);
+	if (err)
+		return err == CKPT_ECORRUPT ? 0 : err;
+	err = remotes_read(&remotes, checking->store);
+	what = err == CKPT_ECORRUPT ? xstrdup(ckpt_error_last()) : NULL;
 	remotes_release(&remotes);
 	if (!what)
 		return err;

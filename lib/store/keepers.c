@@ -306,7 +306,7 @@ int keepers_forget(struct store *store, const struct ref_item *ref)
 			strlist_add(&refs, kept->ref);
 	}
 	for (size_t i = 0; i < refs.nr && !err; i++)
-		err = refs_remove_named(store, refs.items[i]);
+		err = refs_remove_named(store, refs.items[i], FS_DURABLE);
 	strlist_release(&refs);
 	return err;
 }
@@ -355,7 +355,8 @@ static int set_one(struct store *store, enum keeper who, const char *id)
 /* All of them wait for the disk once. */
 static int set_all(struct store *store, enum keeper who, const struct strlist *ids)
 {
-	int err = ids->nr ? ensure_dirs(store, who) : 0;
+	bool there = !faccessat(store->dirfd, dirs[who], F_OK, AT_SYMLINK_NOFOLLOW);
+	int err = there || !ids->nr ? 0 : ensure_dirs(store, who);
 
 	for (size_t i = 0; i < ids->nr && !err; i++)
 		err = set_one(store, who, ids->items[i]);
@@ -373,11 +374,11 @@ int keepers_set(struct store *store, enum keeper who, const struct strlist *ids,
 			strlist_add(&missing, ids->items[i]);
 	for (size_t i = 0; i < keepers->nr && alone; i++)
 		if (keepers->items[i].who == who && !strlist_has(ids, keepers->items[i].id))
-			strlist_add(&surplus, keepers->items[i].name);
+			strlist_add(&surplus, keepers->items[i].ref);
 	if (!err)
 		err = set_all(store, who, &missing);
 	for (size_t i = 0; i < surplus.nr && !err; i++)
-		err = keepers_remove(store, who, surplus.items[i]);
+		err = refs_remove_named(store, surplus.items[i], FS_FAST);
 	strlist_release(&missing);
 	strlist_release(&surplus);
 	return err;
@@ -510,7 +511,7 @@ int keepers_sweep(struct store *store, const struct ref_list *lost)
 		if (is_stale(&keepers->items[i], store, &refs, lost))
 			strlist_add(&stale, keepers->items[i].ref);
 	for (size_t i = 0; i < stale.nr && !err; i++)
-		err = refs_remove_named(store, stale.items[i]);
+		err = refs_remove_named(store, stale.items[i], FS_FAST);
 	strlist_release(&stale);
 	refs_release(&refs);
 	return err;

@@ -93,7 +93,8 @@ int keepers_unname(struct store *store, const struct oid *commit, const char *ex
 
 /**
  * Let one keeper need these ids, as far as they exist; with `alone`, no others. What is new is
- * durable when it returns. Where it can, it gives the file of the checkpoint's ref a second name,
+ * durable when it returns; what goes may come back after a power cut, and
+ * goes with the next call. Where it can, it gives the file of the checkpoint's ref a second name,
  * so that all of them wait for the disk once.
  */
 int keepers_set(struct store *store, enum keeper who, const struct strlist *ids, bool alone);

@@ -345,7 +345,7 @@ int refs_below(struct strlist *out, struct store *store, const char *dir)
 /* --- removing --- */
 
 /* The packed one first: it would show as soon as the loose one is gone. */
-int refs_remove_named(struct store *store, const char *name)
+int refs_remove_named(struct store *store, const char *name, enum fs_durability durability)
 {
 	struct packed_change change = { .name = name };
 	struct oid oid;
@@ -355,7 +355,7 @@ int refs_remove_named(struct store *store, const char *name)
 	err = packed_refs_find(&oid, store, name) ? packed_refs_change(store, &change, 1) : 0;
 
 	if (!err && !unlinkat(store->dirfd, name, 0))
-		err = fs_sync_holder(store->dirfd, name);
+		err = durability == FS_DURABLE ? fs_sync_holder(store->dirfd, name) : 0;
 	else if (!err && errno == EISDIR)
 		err = fs_remove_tree(store->dirfd, name); /* damaged, but it was asked to go */
 	else if (!err && errno != ENOENT && errno != ENOTDIR)
@@ -366,7 +366,7 @@ int refs_remove_named(struct store *store, const char *name)
 int refs_remove(struct store *store, const char *dir, const char *name)
 {
 	char *ref = xstrfmt("%s/%s", dir, name);
-	int err = refs_remove_named(store, ref);
+	int err = refs_remove_named(store, ref, FS_DURABLE);
 
 	free(ref);
 	return err;

@@ -33,7 +33,7 @@ int refs_write(struct store *store, const char *dir, const char *name, const str
 
 /** Loose and packed; it is not an error if it does not exist. */
 int refs_remove(struct store *store, const char *dir, const char *name);
-int refs_remove_named(struct store *store, const char *name);
+int refs_remove_named(struct store *store, const char *name, enum fs_durability durability);
 
 /** For store_close(). */
 void refs_free_loose(struct loose_refs *loose);

@@ -275,19 +275,22 @@ static void describe_wreck(struct problems *out, const struct wreck *wreck,
 	strbuf_release(&more);
 }
 
-/* Of a pack that is sound stock git makes an index. */
+/*
+ * Of a pack that is sound stock git makes an index: outside of the store, or it would look for each
+ * object among the loose ones, which may be anything.
+ */
 static int index_again(struct problems *out, struct wreck *wreck, bool fix)
 {
 	char *pack = xstrfmt("%s/" DIR_NAME "/%s.pack", wreck->store->path, wreck->name),
 	     *index = xstrfmt("%s/" DIR_NAME "/%s.idx", wreck->store->path, wreck->name);
 	const char *const args[] = { "index-pack", "-o", index, pack, NULL };
-	const struct gitrun how = { .gitdir = wreck->store->path };
+	const struct gitrun how = { .gitdir = NULL };
 	struct strbuf answer = STRBUF_INIT;
 	int err = 0;
 
 	if (fix) {
 		remove_file(wreck, ".idx");
-		err = askgit(&answer, &how, args);
+		err = gitrun_told(&answer, &how, args);
 	}
 	if (err != CKPT_ECANCELLED)
 		problems_addf(out, fix && !err, "the pack '%s' %s; all its objects can be read%s%s",

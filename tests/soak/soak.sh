@@ -44,7 +44,7 @@ explicable() {
 	# others edit the same files while they are restored
 	restore:4 | undo:4 | redo:4 | continue:4 | abort:4) return 0 ;;
 	undo:128 | redo:128 | continue:128 | abort:128)
-		grep -q "meanwhile\|no checkpoint\|changed\|$vanished" "$err" ;;
+		grep -q "another process\|no checkpoint\|changed\|$vanished" "$err" ;;
 	restore:5 | undo:5 | redo:5 | continue:5 | abort:5) return 0 ;;
 	# pinned; needed by an interrupted restore
 	drop:5) return 0 ;;

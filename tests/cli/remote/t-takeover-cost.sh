@@ -57,7 +57,7 @@ test_handoff() {
 	machines
 	one_of_each
 	count_git one git-checkpoint handoff -q hub
-	at_most 7
+	at_most 8
 	on two git-checkpoint takeover -q -y hub
 	same
 }

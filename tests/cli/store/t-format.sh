@@ -217,8 +217,11 @@ test_the_journal_and_the_stack_of_undo() {
 
 	# killed at the first change that comes after the journal
 	at=1
+	cp -a "$(store_dir)" "$T/before"
 	while :; do
 		test $at -lt 200 || fail 'no restore left a journal'
+		rm -rf "$(store_dir)" .git-checkpoint-restore-*
+		cp -a "$T/before" "$(store_dir)"
 		(with_faults rename,link,unlink $at kill git-checkpoint restore -q -y --reason 'to test' \
 			--no-delete "$(sed -n 1p ids)" -- "$name" >/dev/null 2>&1) || :
 		test ! -e "$(store_dir)/checkpoint/journal" || break

@@ -15,13 +15,13 @@ starters() {
 		cd "$1"
 		# its name as a word to be run; to compare with it, or to name an entry, is something else
 		grep -nE '"(/[a-z/]*/)?(git|env)"' -r lib git-checkpoint.c --include='*.[ch]' |
-			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] |meta_add_entry\(|json_object_|row_json\(|text\(entry, |OPT_FLAG, |[?] "git" :|subject = { out, "", |:[ 	]*/[*][*] |\] = "git",'
+			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] |meta_add_entry\(|json_object_|row_json\(|text\(entry, |OPT_FLAG, |[?] "git" :|subject = { out, |:[ 	]*/[*][*] |\] = "git",'
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
 			grep -vE '^lib/(base/(spawn|command)|run/run|cmd/(help|hook)|show/pick|mcp/mcp_call|watch/watch_save)\.c:'
 		grep -nE '\<(spawn_run|spawn_capture)\(' -r lib git-checkpoint.c --include='*.[ch]' |
-			grep -vE '^lib/(base/spawn\.[ch]|git/gitrun\.c|cmd/help\.c):'
+			grep -vE '^lib/(base/spawn\.[ch]|git/gitrun\.c|cmd/help\.c|show/pick\.c):'
 	) || :
 }
 
