@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents_internal.h"
 
-#include "base/base.h"
-
 #include <poll.h>
 
 enum {

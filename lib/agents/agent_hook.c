@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents_internal.h"
-#include "base/base.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"

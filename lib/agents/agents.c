@@ -2,7 +2,6 @@
 #include "agents/agents.h"
 
 #include "agents/agents_internal.h"
-#include "base/base.h"
 
 void agents_result_release(struct agents_result *result)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents_internal.h"
 
-#include "base/base.h"
 #include "restore/restore.h"
 
 #define SUFFIX ".json"

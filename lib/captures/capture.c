@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "captures/capture_internal.h"
 
-#include "base/base.h"
 #include "session/session.h"
 #include "store/store.h"
 

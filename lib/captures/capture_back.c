@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "captures/capture_internal.h"
 
-#include "base/base.h"
-
 const char *capture_status_name(enum capture_status status)
 {
 	static const char *const names[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "captures/captures.h"
 
-#include "base/base.h"
 #include "session/session.h"
 #include "settings/settings.h"
 #include "store/store.h"

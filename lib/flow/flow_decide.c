@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow.h"
 
-#include "base/base.h"
-
 /* --- where it is --- */
 
 static const struct flow_done *find_done(const struct flow_state *state, const char *phase)

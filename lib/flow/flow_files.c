@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow.h"
 
-#include "base/base.h"
 #include "flow/flow_internal.h"
 #include "record/record.h"
 #include "session/session.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow.h"
 
-#include "base/base.h"
-
 /* What a field holds, and the type of the member. */
 enum kind {
 	NAME,	      /* char * */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/askgit.h"
 
-#include "base/base.h"
 #include "git/gitfile.h"
 
 enum {

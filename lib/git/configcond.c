@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/configcond_internal.h"
 
-#include "base/base.h"
 #include "git/wildmatch_internal.h"
 
 #include <pwd.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/configtext.h"
 
-#include "base/base.h"
-
 /*
  * git's grammar, character by character, according to its documentation and
  * its behaviour: "\r\n" counts as "\n", the end of the text as the end of a

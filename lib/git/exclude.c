@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/exclude.h"
 
-#include "base/base.h"
 #include "git/wildmatch_internal.h"
 
 enum pattern_flags {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitconfig.h"
 
-#include "base/base.h"
 #include "git/configcond_internal.h"
 #include "git/configtext.h"
 #include "git/repo.h"

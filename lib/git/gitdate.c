@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitdate.h"
 
-#include "base/base.h"
 #include "git/gitrun.h"
 
 enum {

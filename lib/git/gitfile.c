@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitfile.h"
 
-#include "base/base.h"
-
 /* No text file of git is that large; a nested ".git" may contain anything, even things that block. */
 enum { TEXT_MAX = 256 << 20 };
 

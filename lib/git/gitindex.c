@@ -5,7 +5,6 @@
  */
 #include "git/gitindex.h"
 
-#include "base/base.h"
 #include "git/askgit.h"
 
 #include <pthread.h>

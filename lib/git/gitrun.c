@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitrun.h"
 
-#include "base/base.h"
-
 #include <signal.h>
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/pathspec.h"
 
-#include "base/base.h"
 #include "git/wildmatch_internal.h"
 
 static const struct {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/repo.h"
 
-#include "base/base.h"
 #include "git/configtext.h"
 #include "git/gitconfig.h"
 #include "git/gitfile.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/repo.h"
 
-#include "base/base.h"
 #include "git/gitfile.h"
 #include "git/repo_internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/repo.h"
 
-#include "base/base.h"
 #include "git/gitfile.h"
 
 /* Add `dir` if it really is a worktree of this repository; `gitdir` is what it has to lead to. */

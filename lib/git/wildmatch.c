@@ -7,8 +7,6 @@
  */
 #include "git/wildmatch_internal.h"
 
-#include "base/base.h"
-
 /* git's character classes: ASCII whatever the locale, and no \v or \f in "space". */
 static bool is_upper(unsigned char c)
 {

@@ -12,7 +12,6 @@
  */
 #include "gitstate/gitback_internal.h"
 
-#include "base/base.h"
 #include "session/session.h"
 #include "store/store.h"
 

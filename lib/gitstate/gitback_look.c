@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitback_internal.h"
 
-#include "base/base.h"
-
 static int ask_git(struct strbuf *out, const struct repo *repo, const char *const args[])
 {
 	const struct gitrun how = { .gitdir = repo->gitdir, .worktree = repo->worktree };

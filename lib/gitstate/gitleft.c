@@ -6,7 +6,6 @@
  */
 #include "gitstate/gitleft.h"
 
-#include "base/base.h"
 #include "gitstate/gitback_internal.h"
 #include "gitstate/gitstate_internal.h"
 #include "session/session.h"

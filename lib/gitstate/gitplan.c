@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitplan.h"
 
-#include "base/base.h"
 #include "gitstate/gitstate_internal.h"
 
 enum { SHORT_ID = 7 };

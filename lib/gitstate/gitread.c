@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitread.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "gitstate/gitstate_internal.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitrecord.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "store/store.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitsave.h"
 
-#include "base/base.h"
 #include "gitstate/gitstate_internal.h"
 #include "session/session.h"
 #include "store/store.h"

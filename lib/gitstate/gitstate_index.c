@@ -6,7 +6,6 @@
  */
 #include "gitstate/gitstate_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 /* A position in the list of `git ls-tree -r -z`. */

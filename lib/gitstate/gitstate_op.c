@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitstate_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 /* The patches of a long `git am`, far more than an operation usually has. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitstate_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 /* MERGE_HEAD and FETCH_HEAD are not refs: they may have several lines. */

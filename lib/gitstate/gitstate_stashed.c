@@ -6,7 +6,6 @@
  */
 #include "gitstate/gitstate_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 static bool in_dir_of_operation(const char *path)

@@ -5,7 +5,6 @@
  */
 #include "gitstate/gitwrite.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "gitstate/gitstate_internal.h"
 #include "gitstate/gitwrite_internal.h"

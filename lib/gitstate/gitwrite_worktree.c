@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitwrite.h"
 
-#include "base/base.h"
 #include "gitstate/gitwrite_internal.h"
 #include "git/git.h"
 

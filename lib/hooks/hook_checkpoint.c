@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hook_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "save/save.h"
 #include "session/session.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hook_rules.h"
 
-#include "base/base.h"
-
 bool hook_among(const char *word, const char *const list[])
 {
 	for (size_t i = 0; list[i]; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hook_rules.h"
 
-#include "base/base.h"
 #include "hooks/hook_internal.h"
 
 static bool is(const char *a, const char *b)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hook_internal.h"
 
-#include "base/base.h"
-
 void hook_targets_release(struct hook_targets *targets)
 {
 	strlist_release(&targets->trees);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/install_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 /* The guard and, from git 2.54 on, hooks, in the configuration. */

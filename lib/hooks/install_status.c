@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/hooks.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "hooks/install_internal.h"
 

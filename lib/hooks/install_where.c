@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "hooks/install_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 #define FRAME "#!/bin/sh\n"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "install/install_internal.h"
 
-#include "base/base.h"
-
 bool install_is_alike(const struct install_change *change, const char *text)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(change->alike) && change->alike[i]; i++) {

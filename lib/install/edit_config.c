@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "install/install_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 /* What is in a text of one value of ours, and of everything else. */

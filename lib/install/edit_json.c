@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "install/install_internal.h"
 
-#include "base/base.h"
-
 #define BLANKS " \t\r\n"
 
 /* ---- what is JSON ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "install/install.h"
 
-#include "base/base.h"
 #include "install/install_internal.h"
 #include "tree/tree.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "install/install_internal.h"
 
-#include "base/base.h"
-
 /* ---- shell scripts ---- */
 
 /* The interpreter's name without its directory; past "env" if that is what looks for it. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "install/install_internal.h"
 
-#include "base/base.h"
-
 #include <sys/file.h>
 
 /*

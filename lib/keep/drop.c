@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keep/retain.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "store/store.h"

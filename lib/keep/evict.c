@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keep/evict.h"
 
-#include "base/base.h"
-
 enum { HOUR = 3600, DAY = 24 * HOUR, WEEK = 7 * DAY };
 
 /* 1970-01-01 was a Thursday: weeks that begin on Monday began three days earlier. */

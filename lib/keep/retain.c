@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keep/retain.h"
 
-#include "base/base.h"
 #include "keep/reclaim.h"
 #include "keep/stock_internal.h"
 #include "record/record.h"

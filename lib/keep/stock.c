@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keep/stock_internal.h"
 
-#include "base/base.h"
 #include "keep/reclaim.h"
 #include "record/record.h"
 #include "session/session.h"

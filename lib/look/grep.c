@@ -5,7 +5,6 @@
  */
 #include "look/grep.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "look/diff.h"
 #include "record/record.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "look/history.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "session/session.h"

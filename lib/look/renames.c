@@ -9,7 +9,6 @@
  */
 #include "look/diff.h"
 
-#include "base/base.h"
 #include "record/record.h"
 
 enum {

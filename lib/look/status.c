@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "look/status.h"
 
-#include "base/base.h"
 #include "keep/keep.h"
 #include "look/diff.h"
 #include "record/record.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "look/verify.h"
 
-#include "base/base.h"
 #include "captures/captures.h"
 #include "gitstate/gitstate.h"
 #include "record/record.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/mcp_internal.h"
 
-#include "base/base.h"
 #include "session/session.h"
 
 #include <signal.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/mcp_internal.h"
 
-#include "base/base.h"
-
 #define SCHEME "checkpoint:///"
 #define LIST SCHEME "list"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/mcp_internal.h"
 
-#include "base/base.h"
 #include "mcp/mcp.h"
 
 #include <poll.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/mcp_internal.h"
 
-#include "base/base.h"
-
 /* ---- what tools answer ---- */
 
 /* As git-checkpoint-json(5) has them. */

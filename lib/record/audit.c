@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/audit.h"
 
-#include "base/base.h"
 #include "record/checkpoint.h"
 #include "record/journal.h"
 #include "store/store.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/brief.h"
 
-#include "base/base.h"
 #include "record/lookup.h"
 #include "store/store.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/checkpoint.h"
 
-#include "base/base.h"
 #include "settings/settings.h"
 #include "store/store.h"
 

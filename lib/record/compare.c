@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/compare.h"
 
-#include "base/base.h"
 #include "record/snapshot.h"
 #include "tree/tree.h"
 

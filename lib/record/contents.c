@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/contents.h"
 
-#include "base/base.h"
 #include "record/snapshot.h"
 #include "store/store.h"
 

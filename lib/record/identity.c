@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/identity.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "store/store.h"
 

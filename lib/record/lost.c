@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/lost.h"
 
-#include "base/base.h"
 #include "record/audit.h"
 #include "record/checkpoint.h"
 #include "record/manifest.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/checkpoint.h"
 
-#include "base/base.h"
 #include "store/store.h"
 
 void meta_init(struct ckpt_meta *meta)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/modes.h"
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 enum class { CLASS_FILE, CLASS_EXEC, CLASS_DIR, CLASSES };

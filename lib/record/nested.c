@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/nested.h"
 
-#include "base/base.h"
-
 static struct nested *add(struct nested_list *list, const char *path)
 {
 	struct nested *item;

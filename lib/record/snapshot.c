@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/snapshot.h"
 
-#include "base/base.h"
 #include "record/checkpoint.h"
 #include "store/store.h"
 

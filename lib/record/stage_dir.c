@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/stage_dir.h"
 
-#include "base/base.h"
 #include "record/journal.h"
 #include "store/store.h"
 #include "tree/tree.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/statehash.h"
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 enum { PIECE = 64 * 1024 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/title.h"
 
-#include "base/base.h"
 #include "record/checkpoint.h"
 
 #define ELLIPSIS "\xe2\x80\xa6"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/flat_internal.h"
 
-#include "base/base.h"
 #include "gitstate/gitstate.h"
 #include "record/record.h"
 #include "save/save.h"

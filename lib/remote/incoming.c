@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/incoming_internal.h"
 
-#include "base/base.h"
 #include "gitstate/gitstate.h"
 #include "look/look.h"
 #include "record/record.h"

@@ -5,7 +5,6 @@
  */
 #include "remote/incoming_internal.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "session/session.h"
 #include "settings/settings.h"

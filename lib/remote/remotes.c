@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "session/session.h"
 #include "store/store.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/transport_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "remote/incoming_internal.h"

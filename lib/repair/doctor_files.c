@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "repair/repair_internal.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "store/store.h"
 #include "turns/turns.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "repair/repair_internal.h"
 
-#include "base/base.h"
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"

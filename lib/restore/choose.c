@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/choose.h"
 
-#include "base/base.h"
 #include "restore/restore_internal.h"
 #include "session/session.h"
 #include "store/store.h"

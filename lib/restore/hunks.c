@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/hunks.h"
 
-#include "base/base.h"
-
 /* git's own widths for a list of hunks. */
 enum { SUMMARY_NUMBERS = 20, SUMMARY_WIDTH = 80 };
 

@@ -6,7 +6,6 @@
  */
 #include "restore/into_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "tree/tree.h"

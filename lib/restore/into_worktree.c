@@ -6,7 +6,6 @@
  */
 #include "restore/into_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "gitstate/gitstate.h"
 

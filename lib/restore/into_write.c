@@ -11,7 +11,6 @@
  */
 #include "restore/into_internal.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"

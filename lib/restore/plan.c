@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/plan.h"
 
-#include "base/base.h"
 #include "record/record.h"
 
 struct planner {

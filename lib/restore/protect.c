@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/protect_internal.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "base/base.h"
 #include "keep/keep.h"
 #include "record/record.h"
 #include "session/session.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/revert_internal.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "record/record.h"
 #include "restore/restore_internal.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/revert_internal.h"
 
-#include "base/base.h"
 #include "record/record.h"
 #include "restore/restore.h"
 #include "save/save.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/run.h"
 
-#include "base/base.h"
-
 /* The last good one before the first bad one, and that one. */
 static void find_bounds(size_t *good, size_t *bad, const enum bisect_verdict *verdicts, size_t nr)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "store/store.h"
 #include "turns/turns.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings/ini.h"
 
-#include "base/base.h"
-
 #include <ini.h>
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings/setting_internal.h"
 
-#include "base/base.h"
 #include "settings/settings.h"
 
 /*

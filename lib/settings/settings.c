@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings/settings.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "settings/ini.h"
 #include "settings/setting_internal.h"

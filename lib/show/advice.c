@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 static const struct {
 	const char *name; /* in the file */
 	const char *text;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 static const char *const changes[] = {
 	[AGENTS_UNCHANGED] = "unchanged", [AGENTS_EDITED] = "edited",
 	[AGENTS_CREATED] = "created",	  [AGENTS_REMOVED] = "removed",

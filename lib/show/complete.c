@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
 #include "remote/remote.h"
 #include "turns/turns.h"
 

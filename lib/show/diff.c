@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 struct show_diff_opts show_diff_opts = { .context = -1 };
 
 /* ---- options ---- */

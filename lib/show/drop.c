@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 enum { SHOWN = 20 };
 
 bool show_drop_asks(bool yes, bool dry_run)

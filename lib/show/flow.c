@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
 #include "flow/flow.h"
 
 static const char *or_none(const char *text)

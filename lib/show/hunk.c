@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/hunk_internal.h"
 
-#include "base/base.h"
 #include "session/session.h"
 #include "show/report.h"
 #include "ui/ui.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 enum {
 	SHORT_COMMIT = 7,
 	WIDE = 120, /* columns, from which on there is room for more than what is needed */

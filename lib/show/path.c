@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 /* ---- from what was typed ---- */
 
 static int is_in_record(bool *out, struct session *session, const struct ckpt_record *record,

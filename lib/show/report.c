@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 static int status_of(int err)
 {
 	switch (err) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 #include <signal.h>
 
 void show_run_say(const char *fmt, ...)

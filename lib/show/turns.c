@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
-
 #define MINUS "\xe2\x88\x92"
 
 /* A turn, and what it did as far as that is still known. */

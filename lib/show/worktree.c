@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "base/base.h"
 #include "watch/watch.h"
 
 enum { PATIENCE = 500 /* milliseconds */ };

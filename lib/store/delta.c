@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/delta_internal.h"
 
-#include "base/base.h"
-
 enum { COPY_WHOLE = 0x10000 }; /* what a length of 0 means */
 
 struct reader {

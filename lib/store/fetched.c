@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/fetched.h"
 
-#include "base/base.h"
 #include "settings/settings.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/health.h"
 
-#include "base/base.h"
 #include "store/layout.h"
 #include "store/shadow.h"
 #include "tree/tree.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ingest.h"
 
-#include "base/base.h"
 #include "store/objects.h"
 #include "store/pack.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/keepers.h"
 
-#include "base/base.h"
 #include "store/fetched.h"
 #include "store/layout.h"
 #include "store/refs_internal.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/layout.h"
 
-#include "base/base.h"
 #include "store/health.h"
 #include "store/shadow.h"
 

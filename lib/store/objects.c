@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/objects.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "store/packs.h"
 #include "store/shadow.h"

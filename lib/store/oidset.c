@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/oidset.h"
 
-#include "base/base.h"
-
 int64_t oidset_find(const struct oidset *set, const struct oid *oid)
 {
 	uint32_t number;

@@ -8,8 +8,6 @@
  */
 #include "store/pack_writer_internal.h"
 
-#include "base/base.h"
-
 #include <libdeflate.h>
 #include <zlib.h>
 

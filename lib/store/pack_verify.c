@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/pack.h"
 
-#include "base/base.h"
 #include "store/packs_internal.h"
 
 #include <libdeflate.h>

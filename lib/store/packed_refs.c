@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/refs_internal.h"
 
-#include "base/base.h"
 #include "store/refs.h"
 #include "store/shadow.h"
 

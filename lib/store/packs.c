@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/packs.h"
 
-#include "base/base.h"
 #include "store/pack.h"
 #include "store/packs_internal.h"
 

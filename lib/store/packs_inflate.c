@@ -5,8 +5,6 @@
  */
 #include "store/packs_internal.h"
 
-#include "base/base.h"
-
 #include <libdeflate.h>
 #include <zlib.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/reach.h"
 
-#include "base/base.h"
 #include "store/objects.h"
 #include "store/oidset.h"
 #include "store/packs.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/refs.h"
 
-#include "base/base.h"
 #include "store/refs_internal.h"
 #include "store/shadow.h"
 

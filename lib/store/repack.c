@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/repack.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "store/health.h"
 #include "store/layout.h"

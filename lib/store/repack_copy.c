@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/repack.h"
 
-#include "base/base.h"
 #include "store/delta_internal.h"
 #include "store/objects.h"
 #include "store/oidset.h"

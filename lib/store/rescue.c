@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/health.h"
 
-#include "base/base.h"
 #include "git/git.h"
 #include "store/pack.h"
 #include "store/packs.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/scratch.h"
 
-#include "base/base.h"
 #include "store/layout.h"
 #include "store/shadow.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/shadow.h"
 
-#include "base/base.h"
 #include "store/health.h"
 #include "store/keepers.h"
 #include "store/layout.h"

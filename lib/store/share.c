@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/share.h"
 
-#include "base/base.h"
 #include "store/oidset.h"
 #include "store/packs.h"
 #include "store/packs_internal.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/state.h"
 
-#include "base/base.h"
 #include "store/layout.h"
 #include "store/shadow.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/beneath.h"
 
-#include "base/base.h"
-
 #include <linux/openat2.h>
 #include <stdatomic.h>
 #include <sys/syscall.h>

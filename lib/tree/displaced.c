@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/swap.h"
 
-#include "base/base.h"
 #include "tree/beneath.h"
 #include "tree/wt_tree.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/beneath.h"
 
-#include "base/base.h"
-
 #include <dirent.h>
 #include <sys/sysmacros.h>
 

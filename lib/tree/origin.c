@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/statcache.h"
 
-#include "base/base.h"
-
 #include <linux/btrfs.h>
 #include <linux/magic.h>
 #include <sys/ioctl.h>

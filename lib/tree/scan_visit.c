@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/scan_walk_internal.h"
 
-#include "base/base.h"
 #include "tree/statcache.h"
 
 #include <dirent.h>

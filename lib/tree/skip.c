@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/scan.h"
 
-#include "base/base.h"
-
 static const char *const names[] = {
 	[SKIP_UNREADABLE] = "unreadable", [SKIP_OVERSIZE] = "oversize",
 	[SKIP_CHANGING] = "changing",	  [SKIP_VANISHED] = "vanished",

@@ -34,7 +34,7 @@ struct statcache_header {
 	struct statcache_head head;
 };
 
-enum { STATCACHE_VERSION = 8, STATCACHE_BYTE_ORDER = 0x01020304, STATCACHE_ALIGN = 8 };
+enum { STATCACHE_VERSION = 1, STATCACHE_BYTE_ORDER = 0x01020304, STATCACHE_ALIGN = 8 };
 enum { STATCACHE_ENTRY_FLAGS = WT_RACY | WT_SETTLED | WT_LINKED };
 
 extern const char statcache_magic[8];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/statcache_internal.h"
 
-#include "base/base.h"
 #include "tree/scan.h"
 
 #include <sys/random.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/watched.h"
 
-#include "base/base.h"
-
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/wt_tree.h"
 
-#include "base/base.h"
 #include "tree/statcache.h"
 
 /*

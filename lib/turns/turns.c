@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "turns/turns.h"
 
-#include "base/base.h"
-
 #define HEADER "git-checkpoint turns "
 #define VERSION "1"
 

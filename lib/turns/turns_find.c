@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "turns/turns.h"
 
-#include "base/base.h"
 #include "record/record.h"
 
 #define TURN "turn:"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/patch.h"
 
-#include "base/base.h"
 #include "ui/term.h"
 
 enum {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/opt.h"
 
-#include "base/base.h"
-
 enum { COMMON_NR = 4 };
 
 struct opt_common opt_common;

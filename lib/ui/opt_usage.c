@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 
-#include "base/base.h"
 #include "ui/opt.h"
 #include "ui/term.h"
 

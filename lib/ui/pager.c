@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
-#include "base/base.h"
 #include "git/git.h"
 
 #include <signal.h>

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/base.h"
 #include "ui/patch.h"
 
 enum {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
-#include "base/base.h"
-
 #include <termios.h>
 
 bool prompt_possible(void)

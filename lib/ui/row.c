@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/table.h"
 
-#include "base/base.h"
-
 void row_json(struct row *row, const char *key, json_t *value)
 {
 	if (!row->object)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/table.h"
 
-#include "base/base.h"
-
 enum {
 	GAP = 2,
 	LEAST_WIDTH = 4, /* no column is cut to less: nothing could be recognised */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ui/term.h"
 
-#include "base/base.h"
-
 #include <sys/ioctl.h>
 
 enum { DEFAULT_WIDTH = 80, MOST_WIDTH = 10000 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch_cover_internal.h"
 
-#include "base/base.h"
 #include "store/store.h"
 
 #include <sys/inotify.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch_cover_internal.h"
 
-#include "base/base.h"
-
 enum { FIRST_SIZE = 64 };
 
 /* --- the two tables: by parent and name, by watch --- */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch_tree_internal.h"
 
-#include "base/base.h"
-
 #include <math.h>
 
 /* Seconds. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch.h"
 
-#include "base/base.h"
 #include "tree/tree.h"
 #include "watch/watch_tree_internal.h"
 

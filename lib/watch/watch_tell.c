@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch.h"
 
-#include "base/base.h"
 #include "store/store.h"
 #include "tree/tree.h"
 

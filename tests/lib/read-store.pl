@@ -389,7 +389,7 @@ sub show_statcache {
 		unpack 'a8 L4 Q4 H40 L Q H32 Q', $cache;
 	my @entries;
 
-	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 8 && $entry == 104 &&
+	$magic eq "CKPTSTC\0" && $order == 0x01020304 && $version == 1 && $entry == 104 &&
 		$size <= length $cache && $full <= $size && !$zero && $sum == crc32(substr $cache, 12, 188) or die "header\n";
 	block($root, '', \@entries);
 	print $json->encode({ commit => $commit, packs_agree => flag("$packs" eq fingerprint()),

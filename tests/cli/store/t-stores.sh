@@ -389,6 +389,7 @@ test_a_damaged_identity_is_rewritten() {
 	# the whole file
 	for damage in ': >"$file"' 'rm "$file"' 'head -c 50 /dev/zero >"$file"' 'truncate -s -5 "$file"' \
 		'echo x >>"$file"'; do
+		# shellcheck disable=SC2034 # what damages it uses it
 		file=$(store_dir)/checkpoint/state
 		eval "$damage"
 		unwarned
