@@ -614,13 +614,13 @@ static int note_differing(struct compare_walk *walk, const char *dir, const stru
 			  const struct wt_entry *copy)
 {
 	struct into *into = walk->payload;
-	const char *name = target ? target->name : copy->name;
+	const struct wt_entry *named = target ? target : copy;
 	bool dirs = target && copy && target->kind == WT_DIR && copy->kind == WT_DIR;
 
 	if (!copy && !has_entry(into, dir, target))
 		return 0;
 	if (!target || !copy || !is_same(target, copy))
-		strlist_addf(&into->out->differing, "%s%s%s", dir, *dir ? "/" : "", name);
+		strlist_addf(&into->out->differing, "%s%s%s", dir, *dir ? "/" : "", named->name);
 	return dirs ? compare_walk_into(walk, target->dir, copy->dir) : 0;
 }
 

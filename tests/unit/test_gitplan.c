@@ -237,7 +237,7 @@ struct words {
 #define ID1 "1111111111111111111111111111111111111111"
 #define ID2 "2222222222222222222222222222222222222222"
 
-static const struct words wordings[] = {
+static struct words wordings[] = {
 	{ MAIN(ID1), MAIN(ID2),
 	  "branch main: 1111111 → 2222222 (3 commits leave it; they stay in the reflog)\n"
 	  "index: as in 2222222\n", 3, 0, true },
@@ -272,7 +272,7 @@ static void test_gitplan_says_what_it_does(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(wordings); i++) {
-		const struct words *words = &wordings[i];
+		struct words *words = &wordings[i];
 		struct gitplan_opts opts = { .what = JOURNAL_GIT };
 		struct gitplan_facts facts = { .leaving = &words->leaving,
 					       .coming = &words->coming,
