@@ -50,21 +50,33 @@ static bool has_nul(const struct strbuf *text)
 
 /* --- is it of this format, and of this worktree? --- */
 
-/* What another version wrote cannot be judged. */
+static bool is_number(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* What another version wrote cannot be judged. Before the first release the file had a number only. */
 static int check_version(const struct store *store)
 {
+	static const char head[] = "git-checkpoint ";
 	struct strbuf text = STRBUF_INIT;
 	enum presence is;
 	int err = read_small(&text, &is, store, LAYOUT_VERSION_FILE);
-	bool sound = !has_nul(&text);
+	bool sound = !err && !has_nul(&text), headed;
 
 	strbuf_trim(&text);
-	if (!err && sound && text.len && !text.buf[strspn(text.buf, "0123456789")] &&
-	    strcmp(text.buf, LAYOUT_VERSION) != 0)
+	headed = !strncmp(text.buf, head, strlen(head)) && is_number(text.buf + strlen(head));
+	if (sound && headed && strcmp(text.buf, LAYOUT_VERSION) != 0)
 		err = ckpt_error_set(CKPT_ERROR,
 				     "the store '%s' has format '%s', this program knows "
-				     "format " LAYOUT_VERSION "; use a newer git-checkpoint",
-				     store->path, text.buf);
+				     "format " LAYOUT_NUMBER "; use a newer git-checkpoint",
+				     store->path, text.buf + strlen(head));
+	else if (sound && is_number(text.buf))
+		err = ckpt_error_set(CKPT_ERROR,
+				     "the store '%s' was made by a build older than the first release; "
+				     "let that build write what you need with 'git checkpoint export "
+				     "--bundle', move the store away, and 'git checkpoint import' the bundle",
+				     store->path);
 	strbuf_release(&text);
 	return err;
 }

@@ -6,7 +6,8 @@
 
 /** The files of a new store, for shadow.c; their contents, for health.c. */
 
-#define LAYOUT_VERSION "1"
+#define LAYOUT_NUMBER "1"
+#define LAYOUT_VERSION "git-checkpoint " LAYOUT_NUMBER
 
 /**
  * The names of files and directories in a store that several files of the

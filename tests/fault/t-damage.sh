@@ -271,7 +271,7 @@ test_a_store_that_belongs_to_another_is_refused() {
 	expect_grep '/somewhere/else' "$T/err"
 	expect_exit 128 git-checkpoint list 2>"$T/err"
 	printf %s "$T/work" >"$store/checkpoint/worktree"
-	echo 99 >"$store/checkpoint/version"
+	echo "git-checkpoint 99" >"$store/checkpoint/version"
 	expect_exit 128 git-checkpoint save 2>"$T/err"
 	expect_grep '99' "$T/err"
 	rm "$store/checkpoint/version"

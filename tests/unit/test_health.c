@@ -181,7 +181,7 @@ static void test_health_other_formats(void **state)
 	char *path = make("formats");
 
 	(void)state;
-	sh("cd '%s'; echo 2 >checkpoint/version; rm HEAD; rm -r objects; echo x >objects", path);
+	sh("cd '%s'; echo git-checkpoint 2 >checkpoint/version; rm HEAD; rm -r objects; echo x >objects", path);
 	assert_int_equal(reopen(&said, "formats"), CKPT_ERROR);
 	assert_int_equal(store_open_or_create(&store, in_scratch("formats")), CKPT_ERROR);
 	sh("cd '%s'; test ! -e HEAD; test -f objects", path);

@@ -267,9 +267,11 @@ static void test_store_of_another_format_is_refused(void **state)
 
 	(void)state;
 	store_close(store);
-	sh("echo 2 >'%s/checkpoint/version'", path);
+	sh("echo git-checkpoint 2 >'%s/checkpoint/version'", path);
 	expect_refused("format", CKPT_ERROR, "format '2'");
 	sh("echo 1 >'%s/checkpoint/version'", path);
+	expect_refused("format", CKPT_ERROR, "export --bundle");
+	sh("echo git-checkpoint 1 >'%s/checkpoint/version'", path);
 	store = make("format");
 	store_close(store);
 	free(path);

@@ -15,7 +15,7 @@ test_of_another_worktree() {
 	expect_grep "^false the store .* belongs to '$T/elsewhere'" "$T/problems"
 	doctor 1 --fix
 	expect_eq "$T/elsewhere" "$(cat "$store/checkpoint/worktree")"
-	echo 9 >"$store/checkpoint/version"
+	echo "git-checkpoint 9" >"$store/checkpoint/version"
 	doctor 1 --fix
 	expect_grep "^false the store .* has format '9'" "$T/problems"
 }

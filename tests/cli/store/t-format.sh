@@ -315,7 +315,7 @@ test_the_small_files() {
 	git checkpoint save -q --every 3 --source 's 1'
 	store=$(store_dir)
 	expect_eq "$PWD" "$(cat "$store/checkpoint/worktree")"
-	expect_eq 1 "$(cat "$store/checkpoint/version")"
+	expect_eq "git-checkpoint 1" "$(cat "$store/checkpoint/version")"
 	expect_eq 'ref: refs/heads/latest' "$(cat "$store/HEAD")"
 	expect_eq "$PWD" "$(git config -f "$store/config" core.worktree)"
 	# device and birth as stat(1) has them, as far as the file system tells
