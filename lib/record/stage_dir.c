@@ -36,45 +36,30 @@ static void read_names(struct strlist *out, int dirfd)
 	json_decref(names);
 }
 
-static int set_names(struct store *store, const struct strlist *names)
+/* With one more, and without another; either may be NULL. */
+static int change_names(struct store *store, const char *add, const char *but)
 {
-	json_t *array = names->nr ? json_array() : NULL;
+	struct strlist names = STRLIST_INIT;
+	json_t *array = json_array();
 
-	for (size_t i = 0; i < names->nr; i++)
-		json_array_append_new(array, json_string(names->items[i]));
+	read_names(&names, store->dirfd);
+	if (add)
+		strlist_add(&names, add);
+	for (size_t i = 0; i < names.nr; i++)
+		if (!but || strcmp(names.items[i], but) != 0)
+			json_array_append_new(array, json_string(names.items[i]));
+	strlist_release(&names);
+	if (!json_array_size(array)) {
+		json_decref(array);
+		array = NULL;
+	}
 	return state_set(store, MEMBER, array);
 }
 
-/* With one more. Those whose directory is gone are forgotten on this occasion. */
-static int add_name(struct store *store, int rootfd, const char *name)
-{
-	struct strlist names = STRLIST_INIT, kept = STRLIST_INIT;
-	int err;
-
-	read_names(&names, store->dirfd);
-	for (size_t i = 0; i < names.nr; i++)
-		if (!faccessat(rootfd, names.items[i], F_OK, AT_SYMLINK_NOFOLLOW))
-			strlist_add(&kept, names.items[i]);
-	strlist_add(&kept, name);
-	err = set_names(store, &kept);
-	strlist_release(&names);
-	strlist_release(&kept);
-	return err;
-}
-
+/* Forget the name of one that no longer exists. */
 static int forget_name(struct store *store, const char *name)
 {
-	struct strlist names = STRLIST_INIT, kept = STRLIST_INIT;
-	int err;
-
-	read_names(&names, store->dirfd);
-	for (size_t i = 0; i < names.nr; i++)
-		if (strcmp(names.items[i], name) != 0)
-			strlist_add(&kept, names.items[i]);
-	err = set_names(store, &kept);
-	strlist_release(&names);
-	strlist_release(&kept);
-	return err;
+	return change_names(store, NULL, name);
 }
 
 /* What is recorded, and what the journal has, in case only that is left. */
@@ -300,16 +285,14 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 {
 	struct strlist names = STRLIST_INIT;
 	int dirfd = open(dir->store, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	char *there = xstrfmt("%s/%s", dir->worktree, dir->name);
-	bool known = false;
+	bool known;
 
-	if (dirfd >= 0 && !access(there, F_OK)) {
-		read_names(&names, dirfd);
-		known = strlist_has(&names, dir->name);
-	}
+	if (dirfd < 0)
+		return false;
+	read_names(&names, dirfd);
+	known = strlist_has(&names, dir->name);
 	strlist_release(&names);
-	fs_close(dirfd);
-	free(there);
+	close(dirfd);
 	return known;
 }
 
@@ -317,7 +300,7 @@ bool stage_dir_is_known(const struct stage_dir *dir)
 
 int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *name)
 {
-	int err = add_name(store, rootfd, name);
+	int err = change_names(store, name, NULL);
 
 	*fd_out = -1;
 	if (err)
@@ -367,12 +350,14 @@ int stage_dir_empty(int fd, const char *name, const struct strlist *but)
 	return err;
 }
 
-int stage_dir_remove(int rootfd, const char *name)
+int stage_dir_remove(struct store *store, int rootfd, const char *name)
 {
 	int fd = openat(rootfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
 
 	if (fd < 0)
-		return errno == ENOENT ? 0 : ckpt_error_errno("unable to open the directory '%s'", name);
+		return errno == ENOENT
+			       ? forget_name(store, name)
+			       : ckpt_error_errno("unable to open the directory '%s'", name);
 	err = stage_dir_empty(fd, name, &(struct strlist)STRLIST_INIT);
 	if (!err && unlinkat(fd, STAGE_DIR_MARKER, 0) < 0 && errno != ENOENT)
 		err = ckpt_error_errno("unable to remove '%s/" STAGE_DIR_MARKER "'", name);
@@ -382,7 +367,7 @@ int stage_dir_remove(int rootfd, const char *name)
 	/* Otherwise a power cut could bring it back when it is no longer known. */
 	if (!err && fsync(rootfd) < 0)
 		err = ckpt_error_errno("unable to sync the directory that contained '%s'", name);
-	return err;
+	return err ? err : forget_name(store, name);
 }
 
 /* True if the restore that created it is still running, even if it is of another store. */
@@ -393,6 +378,26 @@ static bool is_in_use(int rootfd, const char *name)
 
 	fs_close(fd);
 	return held;
+}
+
+/*
+ * Forget all names but these: a name without a directory, or with one that the user has taken over,
+ * is useless.
+ */
+static void forget_other_names(struct store *store, const struct stage_dirs *dirs)
+{
+	struct strlist names = STRLIST_INIT;
+
+	read_names(&names, store->dirfd);
+	for (size_t i = 0; i < names.nr; i++) {
+		bool ours = false;
+
+		for (size_t j = 0; j < dirs->nr; j++)
+			ours = ours || !strcmp(dirs->items[j].name, names.items[i]);
+		if (!ours)
+			(void)forget_name(store, names.items[i]);
+	}
+	strlist_release(&names);
 }
 
 /* --- what is left of a restore that was interrupted --- */
@@ -483,9 +488,9 @@ int stage_settle(struct strbuf *rescued_out, struct store *store, int rootfd, co
 	int err;
 
 	if (fstatat(rootfd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
+		return forget_name(store, name);
 	if (all_stored(store, rootfd, name, true))
-		return stage_dir_remove(rootfd, name);
+		return stage_dir_remove(store, rootfd, name);
 	/* Perhaps it is, but was not read to the end. */
 	err = cancel_check();
 	return err || !rescued_out ? err : stage_rescue(rescued_out, store, rootfd, name);
@@ -514,10 +519,11 @@ void stage_sweep(struct strlist *notes, struct store *store, const char *worktre
 	stage_dir_list(&dirs, store, worktree);
 	for (size_t i = 0; i < dirs.nr; i++) {
 		if (dirs.items[i].kind == STAGE_DIR_OWN)
-			(void)stage_dir_remove(rootfd, dirs.items[i].name);
+			(void)stage_dir_remove(store, rootfd, dirs.items[i].name);
 		else if (dirs.items[i].kind == STAGE_DIR_STRAY)
 			sweep_stray(notes, store, rootfd, dirs.items[i].name);
 	}
+	forget_other_names(store, &dirs);
 	stage_dirs_release(&dirs);
 	close(rootfd);
 }

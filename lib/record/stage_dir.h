@@ -65,13 +65,10 @@ int stage_dir_make(int *fd_out, struct store *store, int rootfd, const char *nam
 /** Remove everything in it except the marker and what is listed. `name` is for messages. */
 int stage_dir_empty(int fd, const char *name, const struct strlist *but);
 
-/** Remove one of ours with everything in it, the marker last. The next one that is made forgets it. */
-int stage_dir_remove(int rootfd, const char *name);
+/** Remove one of ours with everything in it, the marker last, and forget its name. */
+int stage_dir_remove(struct store *store, int rootfd, const char *name);
 
-/**
- * True if it still is where it was created, and known to the store that created it, so that its
- * restore may yet be finished.
- */
+/** True if the store that created it still knows it, so that its restore may yet be finished. */
 bool stage_dir_is_known(const struct stage_dir *dir);
 
 /* --- what to do with the stage of a restore that was interrupted --- */

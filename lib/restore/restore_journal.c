@@ -201,7 +201,7 @@ static int settle_stages(struct restore_result *out, struct restore *r, bool fre
 		 * filled.
 		 */
 		if (!strstr(r->journal.stages, name))
-			err = stage_dir_remove(rootfd, name);
+			err = stage_dir_remove(r->session->store, rootfd, name);
 		else if (free_only)
 			err = stage_settle(NULL, r->session->store, rootfd, name);
 		else

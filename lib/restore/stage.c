@@ -330,7 +330,7 @@ int stage_fill(struct stage *stage, int rootfd, const char *name, const struct s
 
 int stage_remove(struct stage *stage)
 {
-	return stage->name ? stage_dir_remove(stage->rootfd, stage->name) : 0;
+	return stage->name ? stage_dir_remove(stage->store, stage->rootfd, stage->name) : 0;
 }
 
 int stage_keep(struct strbuf *rescued_out, struct stage *stage, const struct strlist *names)
