@@ -37,9 +37,8 @@ void health_repair_lock(struct store *store);
  * Check every pack and index of the store: whether both exist, match each
  * other and have the checksums that they end with. All bytes are read.
  *
- * With `fix`, stock git makes the index of a sound pack again. What can be read of
- * a damaged pack, by its index or, without one, up to the first damage, is written
- * to a new one, each object under the name that its contents give;
+ * With `fix`, what can be read of a pack that is damaged, or has no index, is
+ * written to a new one, each object under the name that its contents give;
  * then the old one goes: it is removed if nothing of it is lost, otherwise
  * moved to checkpoint/damaged/. If this is killed at any moment, nothing is
  * lost. The store must then be locked.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/health.h"
 
-#include "git/git.h"
 #include "store/pack.h"
 #include "store/packs.h"
 #include "store/packs_internal.h"
@@ -24,6 +23,7 @@ struct wreck {
 	bool index_sound;
 	bool index_there;
 	int unreadable; /* errno: it exists but cannot be read, so nothing is known about it */
+	struct strbuf made; /* an index of what was found, if it has none */
 };
 
 /* --- looking --- */
@@ -73,6 +73,7 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 	bool head;
 
 	memset(out, 0, sizeof(*out));
+	strbuf_init(&out->made);
 	out->store = store;
 	out->name = xstrdup(name);
 	out->file = map_file(store->dirfd, path);
@@ -93,7 +94,10 @@ static void open_wreck(struct wreck *out, struct store *store, const char *name)
 static void close_wreck(struct wreck *wreck)
 {
 	map_release(&wreck->file);
+	if (wreck->made.len)
+		wreck->self.index = (struct map){ 0 };
 	map_release(&wreck->self.index);
+	strbuf_release(&wreck->made);
 	free(wreck->named);
 	free(wreck->name);
 }
@@ -105,6 +109,10 @@ struct rescued {
 	struct digest *sha1;
 	size_t found;
 	size_t lost; /* objects known to be missing */
+	struct pack_entry *entries; /* found without an index */
+	size_t entries_alloc;
+	uint64_t *waiting; /* where deltas are whose base was not found yet */
+	size_t waiting_nr, waiting_alloc;
 };
 
 /* One object; `expected` is its name if that is known. */
@@ -138,6 +146,11 @@ static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t of
 		ok = !expected || oid_equal(&is, expected);
 	}
 	if (!err && ok) {
+		if (!wreck->named) {
+			ALLOC_GROW(rescued->entries, rescued->found + 1, rescued->entries_alloc);
+			rescued->entries[rescued->found] =
+				(struct pack_entry){ .oid = is, .offset = offset };
+		}
 		rescued->found++;
 		if (rescued->pack)
 			err = pack_add(rescued->pack, 0, type, &is, text.buf, text.len);
@@ -148,22 +161,94 @@ static int take_object(struct rescued *rescued, struct wreck *wreck, uint64_t of
 	return err;
 }
 
-/*
- * Without an index one after the other, up to the first that cannot be read: where the next one
- * begins is then unknown.
- */
-static int take_unnamed(struct rescued *rescued, struct wreck *wreck)
+/* Whether an entry can begin there: before its deflated bytes there is a header, and these have one. */
+static bool may_begin(const struct wreck *wreck, uint64_t offset)
 {
-	uint64_t at = PACK_HEADER_SIZE;
-	size_t used = 0, before = 0;
+	const unsigned char *p = wreck->file.data + offset;
+	size_t left = (size_t)(wreck->end - offset), n;
+	uint64_t size;
+	unsigned type;
+
+	n = pack_entry_header(&type, &size, p, left);
+	if (!n)
+		return false;
+	if (type == PACK_REF_DELTA)
+		n += OID_SIZE;
+	else if (type == PACK_OFS_DELTA)
+		while (n < left && p[n++] & 0x80)
+			;
+	return n + 2 <= left && (p[n] & 15) == 8 && (p[n] << 8 | p[n + 1]) % 31 == 0;
+}
+
+static int by_oid(const void *a, const void *b)
+{
+	return memcmp(a, b, OID_SIZE);
+}
+
+/* So that the bases of deltas are found by name. */
+static void make_index(struct wreck *wreck, const struct rescued *rescued)
+{
+	static const struct oid unknown;
+
+	if (wreck->made.len)
+		strbuf_reset(&wreck->made);
+	else
+		map_release(&wreck->self.index);
+	if (rescued->found)
+		qsort(rescued->entries, rescued->found, sizeof(*rescued->entries), by_oid);
+	pack_make_index(&wreck->made, rescued->entries, rescued->found, &unknown);
+	wreck->self.index = (struct map){ (unsigned char *)wreck->made.buf, wreck->made.len };
+	wreck->self.nr = (uint32_t)rescued->found;
+}
+
+/* Deltas that name a base in the same pack, which may be a delta itself. */
+static int take_waiting(struct rescued *rescued, struct wreck *wreck)
+{
+	size_t before, used;
 	int err = 0;
 
 	do {
+		size_t left = 0;
+
 		before = rescued->found;
-		err = take_object(rescued, wreck, at, NULL, &used);
-		at += used;
-	} while (!err && rescued->found > before && at < wreck->end);
+		if (rescued->waiting_nr)
+			make_index(wreck, rescued);
+		for (size_t i = 0; i < rescued->waiting_nr && !err; i++) {
+			size_t found = rescued->found;
+
+			err = take_object(rescued, wreck, rescued->waiting[i], NULL, &used);
+			if (rescued->found == found)
+				rescued->waiting[left++] = rescued->waiting[i];
+		}
+		rescued->waiting_nr = left;
+	} while (!err && rescued->found > before && rescued->waiting_nr);
 	return err;
+}
+
+static bool names_base(const struct wreck *wreck, uint64_t offset)
+{
+	return (wreck->file.data[offset] >> 4 & 7) == PACK_REF_DELTA;
+}
+
+/* Without an index one after the other; after a damaged one the next is searched for. */
+static int take_unnamed(struct rescued *rescued, struct wreck *wreck)
+{
+	uint64_t at = PACK_HEADER_SIZE;
+	size_t used = 0;
+	int err = 0;
+
+	while (!err && at < wreck->end) {
+		size_t found = rescued->found;
+
+		if (may_begin(wreck, at))
+			err = take_object(rescued, wreck, at, NULL, &used);
+		if (rescued->found == found && may_begin(wreck, at) && names_base(wreck, at)) {
+			ALLOC_GROW(rescued->waiting, rescued->waiting_nr + 1, rescued->waiting_alloc);
+			rescued->waiting[rescued->waiting_nr++] = at;
+		}
+		at += rescued->found > found ? used : 1;
+	}
+	return err ? err : take_waiting(rescued, wreck);
 }
 
 static int take_all(struct rescued *rescued, struct wreck *wreck)
@@ -246,17 +331,13 @@ static int rescue_wreck(struct rescued *rescued, struct wreck *wreck)
 	return err;
 }
 
-static const char *what_is_wrong(const struct wreck *wreck)
+static void describe_wreck(struct problems *out, const struct wreck *wreck, const struct rescued *rescued,
+		     bool fix)
 {
-	return !wreck->file.size   ? "is gone or empty"
-	       : !wreck->sound	   ? "is damaged"
-	       : !wreck->index_there ? "has no index"
-				     : "has a damaged index";
-}
-
-static void describe_wreck(struct problems *out, const struct wreck *wreck,
-			   const struct rescued *rescued, bool fix)
-{
+	const char *what = !wreck->file.size	 ? "is gone or empty"
+			   : !wreck->sound	 ? "is damaged"
+			   : !wreck->index_there ? "has no index"
+						 : "has a damaged index";
 	struct strbuf more = STRBUF_INIT;
 
 	if (rescued->lost)
@@ -270,36 +351,8 @@ static void describe_wreck(struct problems *out, const struct wreck *wreck,
 		strbuf_addf(&more,
 			    "; its remains are in '%s/checkpoint/damaged', which may be removed",
 			    wreck->store->path);
-	problems_addf(out, fix, "the pack '%s' %s%s", wreck->name, what_is_wrong(wreck), more.buf);
+	problems_addf(out, fix, "the pack '%s' %s%s", wreck->name, what, more.buf);
 	strbuf_release(&more);
-}
-
-/*
- * Of a pack that is sound stock git makes an index: outside of the store, or it would look for each
- * object among the loose ones, which may be anything.
- */
-static int index_again(struct problems *out, struct wreck *wreck, bool fix)
-{
-	char *pack = xstrfmt("%s/" DIR_NAME "/%s.pack", wreck->store->path, wreck->name),
-	     *index = xstrfmt("%s/" DIR_NAME "/%s.idx", wreck->store->path, wreck->name);
-	const char *const args[] = { "index-pack", "-o", index, pack, NULL };
-	const struct gitrun how = { .gitdir = NULL };
-	struct strbuf answer = STRBUF_INIT;
-	int err = 0;
-
-	if (fix) {
-		remove_file(wreck, ".idx");
-		err = gitrun_told(&answer, &how, args);
-	}
-	if (err != CKPT_ECANCELLED)
-		problems_addf(out, fix && !err, "the pack '%s' %s; all its objects can be read%s%s",
-			      wreck->name, what_is_wrong(wreck),
-			      !fix ? "" : !err ? "; git made it again" : "; git could not make it again: ",
-			      err ? ckpt_error_last() : "");
-	strbuf_release(&answer);
-	free(pack);
-	free(index);
-	return err == CKPT_ECANCELLED ? err : 0;
 }
 
 static int check_pack(struct problems *out, struct store *store, const char *name, bool fix)
@@ -313,14 +366,14 @@ static int check_pack(struct problems *out, struct store *store, const char *nam
 		/* Perhaps another time, or for another user: then all of it is readable. */
 		problems_addf(out, false, "the pack '%s' cannot be read: %s", name,
 			      strerror(wreck.unreadable));
-	} else if (wreck.sound && !wreck.index_sound) {
-		err = index_again(out, &wreck, fix);
-	} else if (!wreck.sound) {
+	} else if (!wreck.sound || !wreck.index_sound) {
 		err = fix ? rescue_wreck(&rescued, &wreck) : take_all(&rescued, &wreck);
 		if (!err)
 			describe_wreck(out, &wreck, &rescued, fix);
 	}
 	close_wreck(&wreck);
+	free(rescued.entries);
+	free(rescued.waiting);
 	hash_free(rescued.sha1);
 	return err;
 }

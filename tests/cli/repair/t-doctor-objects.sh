@@ -110,7 +110,7 @@ test_a_damaged_pack_of_git() {
 	expect_three
 }
 
-# Nothing says where the object after a damaged one begins: what comes before it is read, the rest is kept.
+# Nothing says where the object after a damaged one begins, but it can be found.
 test_a_damaged_pack_without_index() {
 	three
 	for i in 1 2 3 4 5 6 7 8 9; do
@@ -127,14 +127,13 @@ test_a_damaged_pack_without_index() {
 		damage "$long" "$at"
 		rm -f "$pack.idx"
 		doctor 1
-		expect_grep "^false the pack '${pack##*/}' is damaged; [0-9]* of its [0-9]* objects cannot be read" \
+		expect_grep "^false the pack '${pack##*/}' is damaged; 1 of its [0-9]* objects cannot be read" \
 			"$T/problems"
 	done
-	cp "$pack.pack" "$T/pack"
-	doctor 1 --fix
-	expect_grep "^true the pack '${pack##*/}' is damaged; [0-9]* of its.*its remains are in" "$T/problems"
-	cmp "$T/pack" "$store/checkpoint/damaged/${pack##*/}.pack"
-	git-checkpoint verify -q "$first" "$second" "$third"
+	doctor 0 --fix
+	expect_grep "^true the pack '${pack##*/}' is damaged; 1 of its" "$T/problems"
+	git-checkpoint verify -q --all
+	sound
 }
 
 # What cannot be read now is not gone.
