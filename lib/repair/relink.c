@@ -171,6 +171,8 @@ static int check_own(struct relink *job)
 				      "a relink of '%s' to '%s' was interrupted; 'git checkpoint "
 				      "relink %s' finishes it",
 				      job->own->worktree, job->to, job->key);
+	if (!err)
+		err = health_check_version(job->own);
 	/* A process that waits for it to save something must not continue with a store that was replaced. */
 	if (!err)
 		err = store_lock(job->own, job->session->settings.lock_timeout);
@@ -372,6 +374,8 @@ int relink_store(struct relink_result *out, struct session *session, const char 
 	memset(out, 0, sizeof(*out));
 	if (err == CKPT_ENOTFOUND)
 		err = check_own_first(&job);
+	if (!err)
+		err = health_check_version(job.store);
 	if (!err)
 		err = store_lock(job.store, session->settings.lock_timeout);
 	/* Another process may have finished what looked interrupted. */

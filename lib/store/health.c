@@ -56,7 +56,7 @@ static bool is_number(const char *text)
 }
 
 /* What another version wrote cannot be judged. Before the first release the file had a number only. */
-static int check_version(const struct store *store)
+int health_check_version(const struct store *store)
 {
 	static const char head[] = "git-checkpoint ";
 	struct strbuf text = STRBUF_INIT;
@@ -143,6 +143,29 @@ static bool has_lines(const struct strbuf *is, const char *text)
 	return all;
 }
 
+/*
+ * The user may add to it and change values; but each key that we wrote exists, and the worktree is
+ * this one.
+ */
+static bool is_config(const struct strbuf *is, const char *text)
+{
+	bool all = !has_nul(is) && is->len && is->buf[is->len - 1] == '\n';
+
+	for (const char *line = text; *line && all;) {
+		const char *end = strchrnul(line, '\n');
+		size_t len = (size_t)(end - line);
+		char *copy;
+
+		line += *line == '\t';
+		len = strncmp(line, "worktree = ", 11) ? strcspn(line, " \n") : (size_t)(end - line);
+		copy = xmemdupz(line, len);
+		all = strcasestr(is->buf, copy) != NULL;
+		free(copy);
+		line = end + (*end != '\0');
+	}
+	return all;
+}
+
 static bool is_same(const struct strbuf *is, const char *text)
 {
 	return is->len == strlen(text) && !memcmp(is->buf, text, is->len);
@@ -179,8 +202,15 @@ static void add_note(const struct patient *p, const char *name, const char *what
 static void move_away(const struct patient *p, const char *name)
 {
 	char *aside = xstrfmt("%s.damaged", name);
+	int rc = p->repair ? renameat(p->store->dirfd, name, p->store->dirfd, aside) : 0;
 
-	if (p->repair && !renameat(p->store->dirfd, name, p->store->dirfd, aside))
+	/* What is there may be a directory that is not empty, or not one. */
+	for (int i = 2; rc < 0 && errno != ENOENT && i < 100; i++) {
+		free(aside);
+		aside = xstrfmt("%s.damaged-%d", name, i);
+		rc = renameat(p->store->dirfd, name, p->store->dirfd, aside);
+	}
+	if (p->repair && !rc)
 		(void)fs_sync_holder(p->store->dirfd, name);
 	free(aside);
 }
@@ -246,7 +276,7 @@ static int mend_files(const struct patient *p)
 	{
 		const struct own_file files[] = {
 			{ "HEAD", layout_head, is_head, false },
-			{ "config", config.buf, has_lines, false },
+			{ "config", config.buf, is_config, false },
 			{ "info/attributes", layout_attributes, has_lines, false },
 			{ "info/exclude", rules_default_patterns, is_exclude, true },
 			{ LAYOUT_VERSION_FILE, LAYOUT_VERSION "\n", is_same, false },
@@ -262,19 +292,27 @@ static int mend_files(const struct patient *p)
 	return err;
 }
 
-/* Files of others: neither reading nor writing would ever get past a directory. */
-static void move_directories(const struct patient *p)
+/* A directory, or a link that leads nowhere: neither reading nor writing would ever get past it. */
+static bool is_blocked(const struct store *store, const char *name)
+{
+	struct stat st;
+
+	return !fstatat(store->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       (S_ISDIR(st.st_mode) ||
+		(S_ISLNK(st.st_mode) && fstatat(store->dirfd, name, &st, 0) < 0));
+}
+
+/* The files of other modules. */
+static void move_blocked(const struct patient *p)
 {
 	static const char *const files[] = {
 		LAYOUT_STATE, LAYOUT_JOURNAL, LAYOUT_GC_LOCK, LAYOUT_LOG,    LAYOUT_UNDO,
 		LAYOUT_CACHE, "packed-refs",  LAYOUT_TURNS,   LAYOUT_LOCK,   "checkpoint-manifest.md",
 	};
-	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		if (!fstatat(p->store->dirfd, files[i], &st, AT_SYMLINK_NOFOLLOW) &&
-		    S_ISDIR(st.st_mode)) {
-			add_note(p, files[i], "is a directory");
+		if (is_blocked(p->store, files[i])) {
+			add_note(p, files[i], "is not a file");
 			move_away(p, files[i]);
 		}
 }
@@ -282,16 +320,20 @@ static void move_directories(const struct patient *p)
 /* Lost settings cannot be recovered, but must not stop all commands from working. */
 static int mend_settings(const struct patient *p)
 {
+	char *path = xstrfmt("%s/" LAYOUT_SETTINGS, p->store->path);
 	struct strbuf text = STRBUF_INIT;
-	enum presence is;
-	int err = read_small(&text, &is, p->store, LAYOUT_SETTINGS);
+	struct stat st;
+	/* It may be a link, to a file that several stores have. */
+	bool there = !stat(path, &st), odd = there && !S_ISREG(st.st_mode);
+	int err = there && !odd ? fs_read_linked(&text, path) : 0;
 
-	p->store->no_settings = !err && (is == ODD || has_nul(&text));
+	p->store->no_settings = !err && (odd || has_nul(&text));
 	if (p->store->no_settings) {
 		add_note(p, LAYOUT_SETTINGS, "is damaged, so its settings do not count; set them again");
 		move_away(p, LAYOUT_SETTINGS);
 	}
 	strbuf_release(&text);
+	free(path);
 	return err;
 }
 
@@ -314,7 +356,7 @@ static int mend_all(const struct patient *p)
 {
 	int mode = mend_mode(p), dirs = mend_dirs(p), files, settings;
 
-	move_directories(p);
+	move_blocked(p);
 	files = mend_files(p);
 	settings = mend_settings(p);
 	return mode ? mode : dirs ? dirs : files ? files : settings;
@@ -323,7 +365,7 @@ static int mend_all(const struct patient *p)
 int health_check(struct strlist *out, struct store *store)
 {
 	const struct patient p = { .store = store, .wrong = out };
-	int err = check_version(store);
+	int err = health_check_version(store);
 
 	if (!err)
 		err = check_worktree(store);
@@ -358,7 +400,7 @@ void health_repair_lock(struct store *store)
 
 	if (fd >= 0) {
 		(void)mend_dir(&p, "checkpoint");
-		move_directories(&p);
+		move_blocked(&p);
 	}
 	fs_close(fd);
 	free(home);

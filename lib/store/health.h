@@ -22,6 +22,9 @@ struct store;
  */
 int health_check(struct strlist *out, struct store *store);
 
+/** CKPT_ERROR if the store has another format, which is a part of what health_check() looks at. */
+int health_check_version(const struct store *store);
+
 /** Repair all of it; the store must be locked. What cannot be written stays as it is. */
 void health_repair(struct store *store);
 

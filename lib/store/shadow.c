@@ -301,7 +301,8 @@ static int open_lock(struct store *store)
 			health_repair_lock(store);
 		store->lockfd = openat(store->dirfd, LAYOUT_LOCK,
 				       O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-		if (store->lockfd < 0 && errno != EISDIR && errno != ENOTDIR && errno != ENOENT)
+		if (store->lockfd < 0 && errno != EISDIR && errno != ENOTDIR && errno != ENOENT &&
+		    errno != ELOOP)
 			break;
 	}
 	if (store->lockfd < 0)

@@ -264,7 +264,7 @@ test_directories_where_files_belong() {
 	done
 	echo new >d/new
 	save -m four
-	expect_grep "'checkpoint/state' of the store is a directory" "$T/save.json"
+	expect_grep "'checkpoint/state' of the store is not a file" "$T/save.json"
 	git-checkpoint prune -q
 	git-checkpoint gc -q
 	git-checkpoint drop -q "$id"
@@ -289,6 +289,48 @@ test_a_store_that_is_read_only() {
 	expect_grep "warning: 'HEAD' of the store is damaged" "$T/err"
 	as_nobody git-checkpoint verify -q --all 2>/dev/null
 	chmod -R u+w "$home"
+}
+
+# Again and again, whatever was moved away before; and links that lead nowhere.
+test_what_stands_in_the_way_of_the_lock_and_the_state() {
+	three
+	for way in 'mkdir -p "$f/x"' 'mkdir -p "$f/x"' 'ln -s /nonexistent/x "$f"' 'ln -s "$f" "$f"'; do
+		for f in checkpoint/lock checkpoint/state checkpoint/undo; do
+			f=$store/$f
+			rm -rf "$f"
+			eval "$way"
+		done
+		echo "$way" >d/new
+		save -m "$way"
+		git-checkpoint restore -q --yes @~1
+		git-checkpoint undo -q --yes
+		git-checkpoint doctor -q --fix
+		sound
+	done
+}
+
+# Several stores may have the same settings.
+test_settings_that_are_a_link() {
+	three
+	echo 'maxCount = 3' >"$T/settings"
+	rm -f "$store/checkpoint/config"
+	ln -s "$T/settings" "$store/checkpoint/config"
+	echo 4 >d/new
+	save -m four
+	expect_no_grep damaged "$T/save.json"
+	expect_eq 3 "$(git-checkpoint list --json | jq '.checkpoints | length')"
+	test -L "$store/checkpoint/config" || fail 'the link was moved away'
+	sound
+}
+
+test_what_a_user_adds_to_the_configuration_of_the_store_stays() {
+	three
+	git --git-dir="$store" config remote.backup.url /x
+	git --git-dir="$store" config gc.auto 5
+	echo 4 >d/new
+	save -m four
+	expect_eq /x "$(git --git-dir="$store" config remote.backup.url)"
+	sound
 }
 
 run_tests

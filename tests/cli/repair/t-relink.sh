@@ -395,4 +395,20 @@ test_several_at_once() {
 	works
 }
 
+test_a_store_of_another_version_is_left_alone() {
+	new_folder a
+	mv a b
+	cd b
+	for version in 1 'git-checkpoint 2'; do
+		echo "$version" >"$(echo "$(checkpoint_home)"/*/checkpoint/version)"
+		expect_exit 128 git-checkpoint relink ../a 2>"$T/err"
+		expect_exit 128 git-checkpoint relink --force ../a 2>"$T/err"
+	done
+	expect_grep "has format '2'" "$T/err"
+	echo 'git-checkpoint 1' >"$(echo "$(checkpoint_home)"/*/checkpoint/version)"
+	git-checkpoint relink ../a
+	adopted
+	works
+}
+
 run_tests
