@@ -113,5 +113,5 @@ int main(void)
 		cmocka_unit_test(test_damaged),
 	};
 
-	return cmocka_run_group_tests_name("state", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("state", tests, unit_setup, unit_teardown);
 }
