@@ -107,7 +107,7 @@ test_a_time_in_the_zone_of_the_user() {
 	export TZ=XYZ-2
 	fake '2024-03-02 15:00:00' git-checkpoint show --json '@{13:00}' >"$T/shown"
 	expect_eq early "$(json .reason "$T/shown")"
-	fake '2024-03-02 15:00:00' git-checkpoint show --json '@{14:00}' >"$T/shown"
+	fake '2024-03-02 15:00:00' git-checkpoint show --json '@{14:30}' >"$T/shown"
 	expect_eq late "$(json .reason "$T/shown")"
 }
 
