@@ -420,7 +420,11 @@ test_a_second_that_is_full_keeps_the_order() {
 	at '2029-12-31 23:59:00' 3
 	at '2029-12-31 23:59:30' 4
 	in_order_of_list 4 3 2 1
-	expect_eq "$(id_of 1 | cut -c 1-17)" chk_20300101_0059
+	# the clock goes on until it is saved
+	case $(id_of 1) in
+	chk_20300101_0059* | chk_20300101_0100*) ;;
+	*) fail "$(id_of 1)" ;;
+	esac
 	expect_eq "$(id_of 2 | cut -c 1-16)" chk_20300101_010
 	at '2030-01-01 01:30:00' 5
 	in_order_of_list 5 4 3 2 1
