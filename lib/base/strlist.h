@@ -35,7 +35,7 @@ void strlist_extend(struct strlist *list, const struct strlist *other);
 /** Sort by bytes and remove duplicates. */
 void strlist_sort_unique(struct strlist *list);
 
-/** True if `str` is in the list; a linear search (see pathset.h for sorted lists). */
+/** True if `str` is in the list; a linear search (see pathset_has() for sorted ones). */
 bool strlist_has(const struct strlist *list, const char *str);
 
 int strlist_equal(const struct strlist *a, const struct strlist *b);

@@ -229,7 +229,7 @@ int flow_read(struct flow *out, struct store *store);
  * Workflows: an orchestrator walks through phases, may die at any point, and
  * finds out where to continue.
  *
- * Each change reads the state, decides (flow_decide.h), takes a checkpoint if
+ * Each change reads the state, decides (flow_decide.c), takes a checkpoint if
  * it concerns a phase, and replaces phase.json, all with the store locked: if
  * two processes change a workflow at once, they do so one after the other.
  * Killed before phase.json is replaced, nothing has happened, except that there

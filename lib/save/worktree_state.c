@@ -10,8 +10,8 @@
 /* --- what need not be looked at, because a watcher has not seen it change --- */
 
 /*
- * scan_hinted.c says what must be the same as when the stat cache was written. What neither the
- * rules nor the watcher know of that is compared here: see hash_circumstances().
+ * With hints, all else must be the same as when the stat cache was written (tree/scan.h). What
+ * neither the rules nor the watcher know of that is compared here: see hash_circumstances().
  */
 struct worktree_hints {
 	struct watched watched;

@@ -12,8 +12,8 @@ struct store;
  *
  *     "records"    the briefs of checkpoints, see record/brief.h
  *     "retention"  what saves note so that most need not look at all checkpoints, see keep/retain.c
- *     "project"    what the project's repository was like, see save/save_git.c
- *     "every"      the counts of --every, see save/cadence.c
+ *     "project"    what the project's repository was like, see gitstate/gitsave.c
+ *     "every"      the counts of --every, see save/save.c
  *
  * It may be missing or torn at any time, and old after a power cut, since it is not synced. Whoever
  * reads a section must be able to tell whether it still holds.

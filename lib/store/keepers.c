@@ -429,7 +429,7 @@ int keepers_hold(struct keepers_hold *out, struct store *store, const char *id)
 		return ckpt_error_errno("unable to hold checkpoint '%s'", id);
 	err = make_file(out, id);
 	if (!err && !find_commit(&commit, store, id))
-		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was removed meanwhile", id);
+		return ckpt_error_set(CKPT_ENOTFOUND, "checkpoint '%s' was removed by another process", id);
 	if (err)
 		return err;
 	oid_hex(text, &commit);
