@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents_internal.h"
-#include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "turns/turns.h"
 
 enum { DEFAULT_SECONDS = 10 }; /* until the settings are read */
 

@@ -3,7 +3,6 @@
 #define CKPT_AGENTS_AGENTS_INTERNAL_H
 
 #include "agents/agents.h"
-#include "base/base.h"
 #include "install/install.h"
 #include "turns/turns.h"
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 
-#include "base/std.h"
-
 #include <stdalign.h>
 
 static bool (*on_failure)(void);

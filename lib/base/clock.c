@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include "base/alloc.h"
-#include "base/std.h"
 
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
 #define FIRST (-62167219200LL)

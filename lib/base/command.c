@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/fs.h"
 #include "base/quote.h"
-#include "base/std.h"
 
 #include <poll.h>
 #include <signal.h>

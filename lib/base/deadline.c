@@ -2,7 +2,6 @@
 #include "base/cancel.h"
 
 #include "base/clock.h"
-#include "base/std.h"
 
 #include <signal.h>
 

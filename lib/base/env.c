@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/path.h"
-#include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/std.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -9,7 +9,6 @@
 #include "base/hash.h"
 
 #include "base/alloc.h"
-#include "base/std.h"
 
 #include <dlfcn.h>
 #include <libdeflate.h>

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/strlist.h"
 
-#include "base/alloc.h"
-#include "base/std.h"
-
 static uint64_t hash_text(const char *text, size_t len)
 {
 	uint64_t hash = hash_mix(HASH_MIX_START, text, len);

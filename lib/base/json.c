@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
-#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/quote.h"
-#include "base/std.h"
 
 json_t *json_text(const char *text)
 {

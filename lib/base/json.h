@@ -3,9 +3,6 @@
 #define CKPT_BASE_JSON_H
 
 #include "base/fs.h"
-#include "base/std.h"
-#include "base/strbuf.h"
-#include "base/strlist.h"
 
 #include <jansson.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
-#include "base/alloc.h"
-
 enum { FIRST_SIZE = 32768 };
 
 int lines_open(struct line_file *out, int dirfd, const char *path)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
-#include "base/alloc.h"
-
 #include <sys/mman.h>
 
 /* A page of new memory costs as much as mapping a file. */

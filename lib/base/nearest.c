@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/strlist.h"
 
-#include "base/alloc.h"
-#include "base/std.h"
-
 size_t nearest_distance(const char *a, const char *b)
 {
 	size_t width = strlen(b), result;

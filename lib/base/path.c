@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/path.h"
 
-#include "base/alloc.h"
-#include "base/std.h"
-
 void path_append(struct strbuf *sb, const char *name)
 {
 	if (sb->len && sb->buf[sb->len - 1] != '/')

@@ -2,7 +2,6 @@
 #ifndef CKPT_BASE_PATH_H
 #define CKPT_BASE_PATH_H
 
-#include "base/std.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/path.h"
 
-#include "base/alloc.h"
-#include "base/std.h"
-
 /* Compare `item` with the first `len` bytes of `path` followed by a `last` byte. */
 static int order(const char *item, const char *path, size_t len, char last)
 {

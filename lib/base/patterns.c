@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/patterns.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
-#include "base/std.h"
 #include "base/strbuf.h"
 
 #include <locale.h>

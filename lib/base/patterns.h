@@ -2,7 +2,6 @@
 #ifndef CKPT_BASE_PATTERNS_H
 #define CKPT_BASE_PATTERNS_H
 
-#include "base/std.h"
 #include "base/strlist.h"
 
 /**

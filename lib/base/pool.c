@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/std.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -2,7 +2,6 @@
 #include "base/error.h"
 
 #include "base/alloc.h"
-#include "base/std.h"
 #include "base/strbuf.h"
 
 void problems_addf(struct problems *list, bool fixed, const char *fmt, ...)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/proc.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/fs.h"
-#include "base/std.h"
 #include "base/strbuf.h"
 
 #include <sys/sysmacros.h>

@@ -2,7 +2,6 @@
 #ifndef CKPT_BASE_PROC_H
 #define CKPT_BASE_PROC_H
 
-#include "base/std.h"
 #include "base/strlist.h"
 
 /**

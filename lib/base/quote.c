@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/quote.h"
 
-#include "base/std.h"
-
 static const char escapes[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\";
 
 void quote_c(struct strbuf *out, const char *s, size_t len)

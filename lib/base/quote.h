@@ -2,7 +2,6 @@
 #ifndef CKPT_BASE_QUOTE_H
 #define CKPT_BASE_QUOTE_H
 
-#include "base/std.h"
 #include "base/strbuf.h"
 
 /** Quote names of any bytes for people, for git and for shells, and read them back. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/fs.h"
 
-#include "base/std.h"
-
 enum {
 	BLOCK = 4096,
 	HOLE_MIN = 8 * BLOCK, /* a shorter one saves little and costs an extent */

@@ -6,7 +6,6 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/fs.h"
-#include "base/std.h"
 
 #include <poll.h>
 #include <signal.h>

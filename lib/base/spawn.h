@@ -2,7 +2,6 @@
 #ifndef CKPT_BASE_SPAWN_H
 #define CKPT_BASE_SPAWN_H
 
-#include "base/std.h"
 #include "base/strbuf.h"
 
 /**

@@ -2,7 +2,6 @@
 #include "base/strbuf.h"
 
 #include "base/alloc.h"
-#include "base/std.h"
 
 #include <assert.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/strlist.h"
 
-#include "base/alloc.h"
-#include "base/std.h"
 #include "base/strbuf.h"
 
 void strlist_release(struct strlist *list)

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
-#include "base/std.h"
 
 /** A list of C strings that it owns. Start with STRLIST_INIT. */
 struct strlist {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/clock.h"
 
-#include "base/std.h"
-
 static bool parse(uint64_t *out, const char **p)
 {
 	uint64_t n = 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/quote.h"
 
-#include "base/std.h"
-
 size_t utf8_sequence(const char *text, size_t len)
 {
 	const unsigned char *s = (const unsigned char *)text;

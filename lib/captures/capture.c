@@ -2,7 +2,6 @@
 #include "captures/capture_internal.h"
 
 #include "session/session.h"
-#include "store/store.h"
 
 /*
  * The error is set, or not if it succeeded; what follows from the failure and

@@ -3,7 +3,6 @@
 
 #include "session/session.h"
 #include "settings/settings.h"
-#include "store/store.h"
 
 #define SECTION "capture \""
 

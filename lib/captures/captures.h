@@ -2,11 +2,8 @@
 #ifndef CKPT_CAPTURES_CAPTURES_H
 #define CKPT_CAPTURES_CAPTURES_H
 
-#include "base/base.h"
 #include "record/record.h"
 
-struct oidset;
-struct pack;
 struct session;
 struct spool;
 

@@ -2,7 +2,6 @@
 #include "captures/capture_internal.h"
 
 #include "session/session.h"
-#include "store/store.h"
 
 static struct spool *add_spool(struct extras *extras)
 {

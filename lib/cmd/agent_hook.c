@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "agents/agents.h"
-
 #include <signal.h>
 
 /*

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-#include "agents/agents.h"
 #include "flow/flow.h"
 
 static struct strlist phases, approve, output;

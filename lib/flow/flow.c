@@ -4,7 +4,6 @@
 #include "flow/flow_internal.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
 
 void flow_result_init(struct flow_result *out)
 {

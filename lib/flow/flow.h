@@ -2,11 +2,7 @@
 #ifndef CKPT_FLOW_FLOW_H
 #define CKPT_FLOW_FLOW_H
 
-#include "base/base.h"
 #include "restore/restore.h"
-#include "store/store.h"
-
-struct session;
 
 /* --- flow_state.c --- */
 

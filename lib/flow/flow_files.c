@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow/flow_internal.h"
 
-#include "git/git.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 #define LIVE LAYOUT_FLOW
 #define NEXT LAYOUT_FLOW "-next"

@@ -2,7 +2,6 @@
 #ifndef CKPT_FLOW_FLOW_INTERNAL_H
 #define CKPT_FLOW_FLOW_INTERNAL_H
 
-#include "base/base.h"
 #include "flow/flow.h"
 
 /** What moving on and resuming after an interruption share. */

@@ -2,9 +2,7 @@
 #include "flow/flow.h"
 
 #include "flow/flow_internal.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 void flow_resumed_release(struct flow_resumed *resumed)
 {

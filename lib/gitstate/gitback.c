@@ -13,7 +13,6 @@
 #include "gitstate/gitback_internal.h"
 
 #include "session/session.h"
-#include "store/store.h"
 
 /* --- branches in the journal: "<ref> <old> <new>" --- */
 

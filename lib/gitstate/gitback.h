@@ -4,7 +4,6 @@
 
 #include "gitstate/gitplan.h"
 #include "gitstate/gitrecord.h"
-#include "record/record.h"
 
 struct session;
 

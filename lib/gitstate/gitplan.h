@@ -2,7 +2,6 @@
 #ifndef CKPT_GITSTATE_GITPLAN_H
 #define CKPT_GITSTATE_GITPLAN_H
 
-#include "base/base.h"
 #include "gitstate/gitread.h"
 #include "gitstate/gitwrite.h"
 #include "record/record.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitread.h"
 
-#include "git/git.h"
 #include "gitstate/gitstate_internal.h"
 
 /* When the questions of a thread must have been answered; 0: each has GITSTATE_PATIENCE. */

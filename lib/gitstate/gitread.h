@@ -2,10 +2,7 @@
 #ifndef CKPT_GITSTATE_GITREAD_H
 #define CKPT_GITSTATE_GITREAD_H
 
-#include "base/base.h"
 #include "git/git.h"
-
-struct repo;
 
 /**
  * Where the user is in a repository: HEAD, branches, stashes, the index, an

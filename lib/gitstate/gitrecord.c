@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitrecord.h"
 
-#include "record/record.h"
-#include "store/store.h"
-
 #define VERSION "1"
 #define BLOBS "blobs"
 #define AUTOSTASH "autostash.pack"

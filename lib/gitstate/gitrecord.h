@@ -2,12 +2,8 @@
 #ifndef CKPT_GITSTATE_GITRECORD_H
 #define CKPT_GITSTATE_GITRECORD_H
 
-#include "base/base.h"
 #include "gitstate/gitread.h"
 #include "record/record.h"
-
-struct pack;
-struct store;
 
 /**
  * The state of the project's repository in a checkpoint: the tree "git" of its

@@ -3,7 +3,6 @@
 
 #include "gitstate/gitstate_internal.h"
 #include "session/session.h"
-#include "store/store.h"
 
 #define SECTION "project"
 

@@ -4,7 +4,6 @@
 
 #include "gitstate/gitrecord.h"
 
-struct ref_list;
 struct session;
 
 /**

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitstate_internal.h"
 
-#include "git/git.h"
-
 /* Relative, each component a plain name, none the .git of a repository: whoever writes there stays below. */
 bool gitstate_usable_path(const char *path)
 {

@@ -6,8 +6,6 @@
  */
 #include "gitstate/gitstate_internal.h"
 
-#include "git/git.h"
-
 /* A position in the list of `git ls-tree -r -z`. */
 struct listed {
 	char *line, *end;

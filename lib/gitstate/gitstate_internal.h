@@ -6,9 +6,6 @@
 
 /** The parts of gitstate_read(). Each adds to a state what it is named after. */
 
-struct gitindex;
-struct repo;
-
 /** Seconds that git has for all answers before a checkpoint is taken without this. */
 enum { GITSTATE_PATIENCE = 20 };
 

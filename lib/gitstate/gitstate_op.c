@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitstate_internal.h"
 
-#include "git/git.h"
-
 /* The patches of a long `git am`, far more than an operation usually has. */
 enum { TOTAL_MAX = 64 << 20, DEPTH_MAX = 4 };
 

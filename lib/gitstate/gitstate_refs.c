@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "gitstate/gitstate_internal.h"
 
-#include "git/git.h"
-
 /* MERGE_HEAD and FETCH_HEAD are not refs: they may have several lines. */
 const char *const gitstate_root_refs[] = {
 	"AUTO_MERGE",	    "BISECT_EXPECTED_REV", "BISECT_HEAD",

@@ -6,8 +6,6 @@
  */
 #include "gitstate/gitstate_internal.h"
 
-#include "git/git.h"
-
 static bool in_dir_of_operation(const char *path)
 {
 	for (size_t i = 0; gitstate_op_dirs[i]; i++) {

@@ -5,7 +5,6 @@
 #include "base/base.h"
 
 struct hook_decision;
-struct proc;
 
 /**
  * Taking the checkpoint that a hook decided on, once for each command that the

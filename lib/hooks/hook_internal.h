@@ -2,7 +2,6 @@
 #ifndef CKPT_HOOKS_HOOK_INTERNAL_H
 #define CKPT_HOOKS_HOOK_INTERNAL_H
 
-#include "base/base.h"
 #include "hooks/hook_checkpoint.h"
 #include "hooks/hook_rules.h"
 

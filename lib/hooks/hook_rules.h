@@ -5,8 +5,6 @@
 #include "base/base.h"
 
 struct hook_targets;
-struct proc;
-struct proc_list;
 
 /**
  * Whether a hook that git calls is a moment at which a checkpoint must be

@@ -2,7 +2,6 @@
 #ifndef CKPT_HOOKS_HOOKS_H
 #define CKPT_HOOKS_HOOKS_H
 
-#include "base/base.h"
 #include "hooks/hook_checkpoint.h"
 #include "hooks/hook_rules.h"
 

@@ -2,12 +2,8 @@
 #ifndef CKPT_HOOKS_INSTALL_INTERNAL_H
 #define CKPT_HOOKS_INSTALL_INTERNAL_H
 
-#include "base/base.h"
 #include "hooks/hooks.h"
 #include "install/install.h"
-
-struct gitconfig;
-struct repo;
 
 /**
  * What the files of installing share.

@@ -2,7 +2,6 @@
 #ifndef CKPT_INSTALL_INSTALL_INTERNAL_H
 #define CKPT_INSTALL_INSTALL_INTERNAL_H
 
-#include "base/base.h"
 #include "install/install.h"
 
 /* ---- what a change means for a text: edit.c, edit_config.c, install_hook.c ---- */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "keep/retain.h"
 
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* Where undo and redo lead; they can do without the rest of the stack. */
 static int add_destinations(struct strlist *out, struct store *store)

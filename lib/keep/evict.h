@@ -2,7 +2,6 @@
 #ifndef CKPT_KEEP_EVICT_H
 #define CKPT_KEEP_EVICT_H
 
-#include "base/base.h"
 #include "settings/settings.h"
 
 /**

@@ -2,7 +2,6 @@
 #include "keep/reclaim.h"
 
 #include "session/session.h"
-#include "store/store.h"
 
 #include <sys/statvfs.h>
 

@@ -3,8 +3,6 @@
 
 #include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 #include <sys/statvfs.h>
 

@@ -2,12 +2,9 @@
 #ifndef CKPT_KEEP_RECLAIM_H
 #define CKPT_KEEP_RECLAIM_H
 
-#include "base/base.h"
 #include "store/store.h"
 
-struct reach;
 struct session;
-struct store;
 
 /**
  * Freeing the bytes that no checkpoint needs any more. Deleting a ref alone

@@ -3,9 +3,7 @@
 
 #include "keep/reclaim.h"
 #include "keep/stock_internal.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 enum {
 	/*

@@ -2,11 +2,9 @@
 #ifndef CKPT_KEEP_RETAIN_H
 #define CKPT_KEEP_RETAIN_H
 
-#include "base/base.h"
 #include "keep/evict.h"
 #include "record/record.h"
 
-struct ckpt_settings;
 struct session;
 
 /**

@@ -2,9 +2,7 @@
 #include "keep/stock_internal.h"
 
 #include "keep/reclaim.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 #include "turns/turns.h"
 
 enum { PACK_EXTRA = 5200 }; /* what a pack takes besides its objects */

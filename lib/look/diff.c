@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "look/diff.h"
 
-#include "git/git.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 /* A larger patch is of no use. */
 #define CONTENT_MAX (64ULL << 20)

@@ -2,13 +2,7 @@
 #ifndef CKPT_LOOK_DIFF_H
 #define CKPT_LOOK_DIFF_H
 
-#include "base/base.h"
-#include "git/git.h"
-#include "record/record.h"
 #include "save/save.h"
-
-struct pathspec;
-struct session;
 
 /**
  * The difference between two checkpoints, or between one and the worktree, and

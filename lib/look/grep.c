@@ -5,11 +5,8 @@
  */
 #include "look/grep.h"
 
-#include "git/git.h"
 #include "look/diff.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* --- contents of files --- */
 
@@ -231,7 +228,6 @@ static void release_blob(struct grep_blob *blob)
 		strbuf_release(&blob->held);
 	memset(blob, 0, sizeof(*blob));
 }
-
 
 static size_t count_lines(const char *text, size_t len)
 {

@@ -2,10 +2,8 @@
 #ifndef CKPT_LOOK_GREP_H
 #define CKPT_LOOK_GREP_H
 
-#include "base/base.h"
 #include "record/record.h"
 
-struct pathspec;
 struct session;
 
 /**

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "look/history.h"
 
-#include "git/git.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 struct item {
 	struct ckpt_record record;

@@ -2,12 +2,7 @@
 #ifndef CKPT_LOOK_HISTORY_H
 #define CKPT_LOOK_HISTORY_H
 
-#include "base/base.h"
 #include "look/diff.h"
-#include "record/record.h"
-
-struct pathspec;
-struct session;
 
 /**
  * The past of paths: what became of them in each checkpoint, from the newest back.

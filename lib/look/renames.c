@@ -9,8 +9,6 @@
  */
 #include "look/diff.h"
 
-#include "record/record.h"
-
 enum {
 	PIECE = 64, /* most bytes of a piece */
 	BINARY_LOOK = 8000,

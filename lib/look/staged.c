@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "look/diff.h"
 
-#include "git/git.h"
-#include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 enum { GITLINK = 0160000 };
 

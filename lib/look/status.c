@@ -3,9 +3,7 @@
 
 #include "keep/keep.h"
 #include "look/diff.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* --- decisions --- */
 

@@ -2,7 +2,6 @@
 #ifndef CKPT_LOOK_STATUS_H
 #define CKPT_LOOK_STATUS_H
 
-#include "base/base.h"
 #include "record/record.h"
 
 struct session;

@@ -3,10 +3,7 @@
 
 #include "captures/captures.h"
 #include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 void verify_begin(struct verify *verify, struct session *session, progress_fn progress)
 {

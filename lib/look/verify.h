@@ -2,9 +2,7 @@
 #ifndef CKPT_LOOK_VERIFY_H
 #define CKPT_LOOK_VERIFY_H
 
-#include "base/base.h"
 #include "record/record.h"
-#include "store/store.h"
 
 struct session;
 

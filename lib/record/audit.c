@@ -2,8 +2,6 @@
 #include "record/audit.h"
 
 #include "record/checkpoint.h"
-#include "record/journal.h"
-#include "store/store.h"
 
 static int add(struct store *store, int64_t at, const char *action, const char *id,
 	       const struct oid *commit, const char *reason, const char *source, const char *hash,

@@ -2,11 +2,9 @@
 #ifndef CKPT_RECORD_AUDIT_H
 #define CKPT_RECORD_AUDIT_H
 
-#include "base/base.h"
 #include "record/journal.h"
 
 struct ckpt_record;
-struct store;
 
 /**
  * checkpoint/log: the audit trail, one JSON object per line, oldest first.

@@ -2,7 +2,6 @@
 #include "record/brief.h"
 
 #include "record/lookup.h"
-#include "store/store.h"
 
 #define SECTION "records"
 

@@ -2,12 +2,10 @@
 #ifndef CKPT_RECORD_BRIEF_H
 #define CKPT_RECORD_BRIEF_H
 
-#include "base/base.h"
 #include "store/store.h"
 
 struct ckpt_record;
 struct ckpt_records;
-struct store;
 
 /**
  * What is needed about every checkpoint at once: by retention after each save,

@@ -2,7 +2,6 @@
 #include "record/checkpoint.h"
 
 #include "settings/settings.h"
-#include "store/store.h"
 
 #include <sys/random.h>
 

@@ -2,15 +2,9 @@
 #ifndef CKPT_RECORD_CHECKPOINT_H
 #define CKPT_RECORD_CHECKPOINT_H
 
-#include "base/base.h"
-#include "git/git.h"
 #include "record/nested.h"
 #include "record/statehash.h"
 #include "store/store.h"
-#include "tree/tree.h"
-
-struct pack;
-struct store;
 
 /**
  * A checkpoint and the commit that represents it.

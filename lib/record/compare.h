@@ -2,11 +2,9 @@
 #ifndef CKPT_RECORD_COMPARE_H
 #define CKPT_RECORD_COMPARE_H
 
-#include "base/base.h"
 #include "record/modes.h"
 
 struct snapshot;
-struct wt_dir;
 struct wt_entry;
 
 /**

@@ -2,12 +2,10 @@
 #ifndef CKPT_RECORD_CONTENTS_H
 #define CKPT_RECORD_CONTENTS_H
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 struct snapshot;
 struct store;
-struct strlist;
 
 /**
  * The SHA-256 of objects that were read and found sound, so that checkpoints

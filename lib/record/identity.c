@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/identity.h"
 
-#include "git/git.h"
-#include "store/store.h"
-
 #include <sys/sysmacros.h>
 
 #define MEMBER "identity"

@@ -2,11 +2,7 @@
 #ifndef CKPT_RECORD_IDENTITY_H
 #define CKPT_RECORD_IDENTITY_H
 
-#include "base/base.h"
 #include "store/store.h"
-
-struct repo;
-struct store;
 
 /**
  * Which directory the checkpoints of a store were taken from. A path is only a

@@ -2,7 +2,6 @@
 #include "record/journal.h"
 
 #include "record/lookup.h"
-#include "store/store.h"
 
 #include <sys/file.h>
 

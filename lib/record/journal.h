@@ -2,10 +2,7 @@
 #ifndef CKPT_RECORD_JOURNAL_H
 #define CKPT_RECORD_JOURNAL_H
 
-#include "base/base.h"
 #include "store/store.h"
-
-struct store;
 
 /**
  * What a restore is: of a checkpoint that somebody named, a step on the stack of restores, or of

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/lookup.h"
 
-#include "git/git.h"
 #include "record/lost.h"
 
 #include <sys/random.h>

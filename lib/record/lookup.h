@@ -2,11 +2,7 @@
 #ifndef CKPT_RECORD_LOOKUP_H
 #define CKPT_RECORD_LOOKUP_H
 
-#include "base/base.h"
 #include "record/checkpoint.h"
-#include "store/store.h"
-
-struct store;
 
 /**
  * Finding checkpoints: all of them, the newest of a scope, and by the names

@@ -4,7 +4,6 @@
 #include "record/audit.h"
 #include "record/checkpoint.h"
 #include "record/manifest.h"
-#include "store/store.h"
 
 #define MEMBER "lost"
 

@@ -2,10 +2,7 @@
 #ifndef CKPT_RECORD_LOST_H
 #define CKPT_RECORD_LOST_H
 
-#include "base/base.h"
 #include "store/store.h"
-
-struct store;
 
 /**
  * Checkpoints whose refs disappeared although they were not dropped (a damaged

@@ -2,7 +2,6 @@
 #include "record/manifest.h"
 
 #include "record/checkpoint.h"
-#include "store/store.h"
 
 #define MANIFEST "checkpoint-manifest.md"
 

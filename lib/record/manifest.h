@@ -2,11 +2,9 @@
 #ifndef CKPT_RECORD_MANIFEST_H
 #define CKPT_RECORD_MANIFEST_H
 
-#include "base/base.h"
 #include "store/store.h"
 
 struct ckpt_record;
-struct store;
 
 /**
  * checkpoint-manifest.md: the list of checkpoints as a Markdown table, for

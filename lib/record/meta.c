@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/checkpoint.h"
 
-#include "store/store.h"
-
 void meta_init(struct ckpt_meta *meta)
 {
 	memset(meta, 0, sizeof(*meta));

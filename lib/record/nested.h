@@ -2,7 +2,6 @@
 #ifndef CKPT_RECORD_NESTED_H
 #define CKPT_RECORD_NESTED_H
 
-#include "base/base.h"
 #include "git/git.h"
 
 /**

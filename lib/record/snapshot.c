@@ -2,7 +2,6 @@
 #include "record/snapshot.h"
 
 #include "record/checkpoint.h"
-#include "store/store.h"
 
 int snapshot_open_meta(struct snapshot **out, struct store *store, const struct ckpt_record *record,
 		       const struct ckpt_meta *meta)

@@ -2,14 +2,11 @@
 #ifndef CKPT_RECORD_SNAPSHOT_H
 #define CKPT_RECORD_SNAPSHOT_H
 
-#include "base/base.h"
 #include "record/modes.h"
 #include "store/store.h"
-#include "tree/tree.h"
 
 struct ckpt_meta;
 struct ckpt_record;
-struct store;
 
 /**
  * The tree of a checkpoint in the same form as that of a scan, loaded on

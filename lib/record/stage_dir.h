@@ -5,8 +5,6 @@
 #include "base/base.h"
 
 struct store;
-struct strbuf;
-struct strlist;
 
 /**
  * The directories in which restores prepare their files, in the worktree's root

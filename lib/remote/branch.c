@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "git/git.h"
 #include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "remote/flat_internal.h"
 #include "session/session.h"
-#include "store/store.h"
 
 void branch_result_release(struct branch_result *result)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "git/git.h"
 #include "look/look.h"
-#include "record/record.h"
 #include "remote/flat_internal.h"
 #include "session/session.h"
-#include "store/store.h"
 
 void export_result_release(struct export_result *result)
 {

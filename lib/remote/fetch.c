@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "git/git.h"
 #include "keep/keep.h"
 #include "look/look.h"
-#include "record/record.h"
 #include "remote/incoming_internal.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
-#include "store/store.h"
 
 void fetch_result_release(struct fetch_result *result)
 {

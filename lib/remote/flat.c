@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/flat_internal.h"
 
-#include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* --- what HEAD has --- */
 

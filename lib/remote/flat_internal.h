@@ -2,15 +2,7 @@
 #ifndef CKPT_REMOTE_FLAT_INTERNAL_H
 #define CKPT_REMOTE_FLAT_INTERNAL_H
 
-#include "base/base.h"
-#include "git/git.h"
 #include "gitstate/gitstate.h"
-
-struct ckpt_record;
-struct scratch;
-struct session;
-struct snapshot;
-struct wt_entry;
 
 /**
  * A checkpoint as the project's git would commit it: a flat list of paths, as an index has them.

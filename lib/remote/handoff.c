@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "git/git.h"
 #include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "remote/transport_internal.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* --- giving --- */
 

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/incoming_internal.h"
 
-#include "gitstate/gitstate.h"
-#include "look/look.h"
-#include "record/record.h"
 #include "remote/transport_internal.h"
-#include "session/session.h"
-#include "store/store.h"
 
 int incoming_begin(struct incoming *out, struct session *session)
 {

@@ -5,11 +5,6 @@
  */
 #include "remote/incoming_internal.h"
 
-#include "record/record.h"
-#include "session/session.h"
-#include "settings/settings.h"
-#include "store/store.h"
-
 enum {
 	COMMIT_MAX = 16 << 20,
 	TREE_MAX = 64 << 20,

@@ -2,10 +2,8 @@
 #ifndef CKPT_REMOTE_INCOMING_INTERNAL_H
 #define CKPT_REMOTE_INCOMING_INTERNAL_H
 
-#include "base/base.h"
 #include "look/look.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /**
  * Checkpoints that came from outside, in a repository of their own (scratch.h) until they are

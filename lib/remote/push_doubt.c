@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "git/git.h"
 #include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* Looking through a history may take a while. */
 #define PATIENCE 600.0

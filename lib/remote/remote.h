@@ -2,10 +2,7 @@
 #ifndef CKPT_REMOTE_REMOTE_H
 #define CKPT_REMOTE_REMOTE_H
 
-#include "base/base.h"
 #include "record/record.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 struct session;
 

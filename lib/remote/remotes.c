@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/remote.h"
 
-#include "git/git.h"
 #include "session/session.h"
-#include "store/store.h"
 
 static const char member[] = "remotes";
 

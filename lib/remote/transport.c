@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/transport_internal.h"
 
-#include "git/git.h"
-#include "record/record.h"
 #include "remote/incoming_internal.h"
 #include "session/session.h"
 #include "settings/settings.h"
-#include "store/store.h"
 
 /* Of what both sides have; each has nearly all that the others have. */
 enum { COMMON_MAX = 8 };

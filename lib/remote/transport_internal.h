@@ -2,13 +2,7 @@
 #ifndef CKPT_REMOTE_TRANSPORT_INTERNAL_H
 #define CKPT_REMOTE_TRANSPORT_INTERNAL_H
 
-#include "base/base.h"
 #include "remote/remote.h"
-#include "store/store.h"
-
-struct ckpt_record;
-struct remotes_item;
-struct session;
 
 /**
  * Talking to a remote, by stock git: refs/checkpoints/<project>/<machine>/<id> there, and beside it

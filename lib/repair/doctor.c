@@ -6,7 +6,6 @@
 #include "record/record.h"
 #include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /* --- the store itself --- */
 

@@ -2,7 +2,6 @@
 #include "repair/repair_internal.h"
 
 #include "record/record.h"
-#include "store/store.h"
 #include "turns/turns.h"
 
 /* --- temporaries --- */

@@ -4,7 +4,6 @@
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /*
  * The newest checkpoint that was taken before a restore, or else the newest; NULL if there is none.

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "repair/repair_internal.h"
 
-#include "git/git.h"
 #include "keep/keep.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 struct relink {
 	struct session *session;

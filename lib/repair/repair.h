@@ -7,9 +7,7 @@
  *
  * This is what other folders include.
  */
-#include "base/base.h"
 #include "store/store.h"
-#include "tree/tree.h"
 
 struct session;
 

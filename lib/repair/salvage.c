@@ -4,7 +4,6 @@
 #include "look/look.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 #define WAITING ".replaced-"
 #define MERGED ".merged-"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/stage_internal.h"
 
-#include "record/record.h"
-#include "tree/tree.h"
-
 enum { SYNC_EACH_MAX = 64 };
 
 /* A directory that had to be made writable for a moment. */

@@ -4,7 +4,6 @@
 #include "restore/restore_internal.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "tree/tree.h"
 
 static void release_parts(struct choice_parts *parts)
 {

@@ -2,7 +2,6 @@
 #ifndef CKPT_RESTORE_CHOOSE_H
 #define CKPT_RESTORE_CHOOSE_H
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 struct compose;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "record/record.h"
-#include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 enum { NEW_DIR_MODE = 0755 };
 

@@ -2,7 +2,6 @@
 #ifndef CKPT_RESTORE_COMPOSE_H
 #define CKPT_RESTORE_COMPOSE_H
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 /**

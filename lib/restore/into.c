@@ -6,10 +6,6 @@
  */
 #include "restore/into_internal.h"
 
-#include "git/git.h"
-#include "record/record.h"
-#include "tree/tree.h"
-
 #include <sys/file.h>
 
 /* The file that marks an unfinished copy. */

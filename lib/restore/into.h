@@ -2,9 +2,7 @@
 #ifndef CKPT_RESTORE_INTO_H
 #define CKPT_RESTORE_INTO_H
 
-#include "base/base.h"
 #include "record/record.h"
-#include "tree/tree.h"
 
 struct session;
 

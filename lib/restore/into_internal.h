@@ -2,13 +2,10 @@
 #ifndef CKPT_RESTORE_INTO_INTERNAL_H
 #define CKPT_RESTORE_INTO_INTERNAL_H
 
-#include "git/git.h"
 #include "gitstate/gitstate.h"
 #include "keep/keep.h"
-#include "record/record.h"
 #include "restore/into.h"
 #include "session/session.h"
-#include "store/store.h"
 
 /** The internals of a copy, for into*.c alone. */
 

@@ -6,9 +6,6 @@
  */
 #include "restore/into_internal.h"
 
-#include "git/git.h"
-#include "gitstate/gitstate.h"
-
 void into_git_release(struct into_git *git)
 {
 	gitrecord_release(&git->goal);

@@ -11,10 +11,8 @@
  */
 #include "restore/into_internal.h"
 
-#include "record/record.h"
 #include "restore/restore_hash_internal.h"
 #include "restore/stage_internal.h"
-#include "tree/tree.h"
 
 #include <linux/fs.h>
 #include <stdatomic.h>

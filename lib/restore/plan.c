@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/plan.h"
 
-#include "record/record.h"
-
 struct planner {
 	struct plan *plan;
 	const struct plan_opts *opts;

@@ -2,9 +2,7 @@
 #ifndef CKPT_RESTORE_PLAN_H
 #define CKPT_RESTORE_PLAN_H
 
-#include "base/base.h"
 #include "record/record.h"
-#include "tree/tree.h"
 
 /**
  * What has to be done to make a worktree equal to a checkpoint: decided here,

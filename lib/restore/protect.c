@@ -5,7 +5,6 @@
 #include "save/save.h"
 #include "session/session.h"
 #include "store/store.h"
-#include "tree/tree.h"
 
 /* The rules of one checkpoint, and the state for the directory asked about last. */
 struct source {

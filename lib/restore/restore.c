@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "keep/keep.h"
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 #include <sys/random.h>
 

@@ -2,19 +2,14 @@
 #ifndef CKPT_RESTORE_RESTORE_H
 #define CKPT_RESTORE_RESTORE_H
 
-#include "base/base.h"
 #include "captures/captures.h"
 #include "gitstate/gitstate.h"
-#include "record/record.h"
 #include "restore/choose.h"
 #include "restore/compose.h"
 #include "restore/hunks.h"
 #include "restore/into.h"
 #include "restore/plan.h"
 #include "restore/revert.h"
-#include "tree/tree.h"
-
-struct session;
 
 /**
  * Restoring a checkpoint.

@@ -2,14 +2,9 @@
 #ifndef CKPT_RESTORE_RESTORE_HASH_INTERNAL_H
 #define CKPT_RESTORE_RESTORE_HASH_INTERNAL_H
 
-#include "base/base.h"
-#include "record/record.h"
 #include "restore/plan.h"
 
-struct ckpt_record;
 struct protect;
-struct snapshot;
-struct wt_dir;
 
 /**
  * State hashes over the part of a tree that a restore affects: the named

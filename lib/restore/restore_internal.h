@@ -6,7 +6,6 @@
 #include "restore/restore.h"
 #include "restore/stage_internal.h"
 #include "save/save.h"
-#include "settings/settings.h"
 
 /** The internals of a restore, for restore*.c alone. */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "record/record.h"
 #include "session/session.h"
-#include "tree/tree.h"
 
 /* --- modes of directories that are only on the way --- */
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 
 int restore_point_open(struct restore_point *out, struct store *store,
 		       const struct ckpt_record *record)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "record/record.h"
 #include "restore/restore_hash_internal.h"
 #include "session/session.h"
-#include "tree/tree.h"
 
 /* --- hashes --- */
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/revert_internal.h"
 
-#include "git/git.h"
-#include "record/record.h"
 #include "restore/restore_internal.h"
-#include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 #include "turns/turns.h"
 
 void revert_keep(struct revert_job *job, const char *path, const char *why)

@@ -2,11 +2,9 @@
 #ifndef CKPT_RESTORE_REVERT_H
 #define CKPT_RESTORE_REVERT_H
 
-#include "base/base.h"
 #include "record/record.h"
 #include "restore/compose.h"
 
-struct pathspec;
 struct session;
 
 /**

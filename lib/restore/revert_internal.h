@@ -2,7 +2,6 @@
 #ifndef CKPT_RESTORE_REVERT_INTERNAL_H
 #define CKPT_RESTORE_REVERT_INTERNAL_H
 
-#include "base/base.h"
 #include "look/look.h"
 #include "restore/revert.h"
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/revert_internal.h"
 
-#include "record/record.h"
 #include "restore/restore.h"
-#include "save/save.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 enum {
 	BINARY_LOOK = 8000,   /* as git looks */

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/stage_internal.h"
 
-#include "record/record.h"
-#include "store/store.h"
-#include "tree/tree.h"
-
 #include <linux/magic.h>
 #include <stdatomic.h>
 #include <sys/vfs.h>

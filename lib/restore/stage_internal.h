@@ -2,11 +2,7 @@
 #ifndef CKPT_RESTORE_STAGE_INTERNAL_H
 #define CKPT_RESTORE_STAGE_INTERNAL_H
 
-#include "base/base.h"
 #include "restore/plan.h"
-#include "tree/tree.h"
-
-struct store;
 
 /**
  * Everything that a plan will put into the worktree, written in advance into a

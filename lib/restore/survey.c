@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore_internal.h"
 
-#include "tree/tree.h"
-
 void survey_release(struct survey *survey)
 {
 	strlist_release(&survey->also);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "restore/restore.h"
 
-#include "record/record.h"
 #include "restore/restore_internal.h"
 #include "session/session.h"
 

@@ -2,11 +2,7 @@
 #ifndef CKPT_RUN_RUN_H
 #define CKPT_RUN_RUN_H
 
-#include "base/base.h"
-#include "record/record.h"
 #include "restore/restore.h"
-
-struct session;
 
 /**
  * A user's command, run as if we were not there.

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/save_internal.h"
 
-#include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
 #include "turns/turns.h"
 
 void save_result_release(struct save_result *result)

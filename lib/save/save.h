@@ -2,15 +2,12 @@
 #ifndef CKPT_SAVE_SAVE_H
 #define CKPT_SAVE_SAVE_H
 
-#include "base/base.h"
 #include "captures/captures.h"
 #include "gitstate/gitstate.h"
 #include "keep/keep.h"
-#include "record/record.h"
 #include "save/worktree_state.h"
 
 struct save_job;
-struct session;
 
 /**
  * Taking a checkpoint. What is written, in this order, and what each step

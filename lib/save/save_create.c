@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/save_internal.h"
 
-#include "keep/keep.h"
-#include "record/record.h"
 #include "save/save_lines_internal.h"
 #include "session/session.h"
-#include "settings/settings.h"
-#include "store/store.h"
-#include "tree/tree.h"
 #include "turns/turns.h"
 
 static uint64_t all_files(const struct save_job *save)

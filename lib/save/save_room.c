@@ -2,8 +2,6 @@
 #include "save/save_internal.h"
 
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 struct weight {
 	const struct save_job *save;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/save_internal.h"
 
-#include "git/git.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 /* The store of a worktree, and when it was last used. */
 static struct store *open_store(const char *home, const char *worktree, int64_t *used_out)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "save/worktree_state.h"
 
-#include "git/git.h"
 #include "record/record.h"
 #include "session/session.h"
-#include "store/store.h"
-#include "tree/tree.h"
 
 /* --- what need not be looked at, because a watcher has not seen it change --- */
 

@@ -2,15 +2,10 @@
 #ifndef CKPT_SAVE_WORKTREE_STATE_H
 #define CKPT_SAVE_WORKTREE_STATE_H
 
-#include "base/base.h"
 #include "store/store.h"
-#include "tree/tree.h"
 
-struct pack;
-struct rules;
 struct session;
 struct snapshot;
-struct statcache;
 
 /**
  * The current state of the worktree: scanned and, where the stat cache does

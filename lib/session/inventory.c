@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
 
-#include "git/git.h"
-#include "store/store.h"
-
 const char *inventory_state_name(enum inventory_state state)
 {
 	static const char *const names[] = { "present", "missing", "moved", "set-aside",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/session.h"
 
-#include "git/git.h"
-#include "store/store.h"
 #include "turns/turns.h"
 
 /* Outside git: the nearest parent directory that has a store, or else the current one. */

@@ -2,13 +2,8 @@
 #ifndef CKPT_SESSION_SESSION_H
 #define CKPT_SESSION_SESSION_H
 
-#include "base/base.h"
 #include "record/record.h"
 #include "settings/settings.h"
-
-struct gitconfig;
-struct repo;
-struct store;
 
 /** What every command starts with: which worktree, which settings, which store. */
 struct session {

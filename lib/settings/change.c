@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings/settings.h"
 
-#include "settings/ini.h"
 #include "settings/setting_internal.h"
 
 #include <sys/file.h>

@@ -2,7 +2,6 @@
 #include "settings/settings.h"
 
 #include "git/git.h"
-#include "settings/ini.h"
 #include "settings/setting_internal.h"
 
 /*

@@ -2,7 +2,6 @@
 #ifndef CKPT_SETTINGS_SETTINGS_H
 #define CKPT_SETTINGS_SETTINGS_H
 
-#include "base/base.h"
 #include "settings/ini.h"
 
 struct gitconfig;

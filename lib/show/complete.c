@@ -2,7 +2,6 @@
 #include "show/show.h"
 
 #include "remote/remote.h"
-#include "turns/turns.h"
 
 /* ---- candidates ---- */
 

@@ -2,10 +2,7 @@
 #ifndef CKPT_SHOW_COMPLETE_H
 #define CKPT_SHOW_COMPLETE_H
 
-#include "base/base.h"
 #include "ui/ui.h"
-
-struct session;
 
 /** What fits at the cursor of a command line: see cmd/cmd.h for the protocol. */
 

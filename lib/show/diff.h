@@ -2,14 +2,12 @@
 #ifndef CKPT_SHOW_DIFF_H
 #define CKPT_SHOW_DIFF_H
 
-#include "base/base.h"
 #include "ui/ui.h"
 
 struct change;
 struct ckpt_record;
 struct diff;
 struct pathspec;
-struct session;
 
 /** The ways to show a difference, on stdout, and the options for that: those of git-diff(1). */
 

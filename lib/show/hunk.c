@@ -3,7 +3,6 @@
 
 #include "session/session.h"
 #include "show/report.h"
-#include "ui/ui.h"
 
 #include <regex.h>
 

@@ -2,7 +2,6 @@
 #include "show/hunk_internal.h"
 
 #include "show/report.h"
-#include "ui/ui.h"
 
 /* --- the parts of a patch --- */
 

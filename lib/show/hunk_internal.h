@@ -2,11 +2,8 @@
 #ifndef CKPT_SHOW_HUNK_INTERNAL_H
 #define CKPT_SHOW_HUNK_INTERNAL_H
 
-#include "base/base.h"
 #include "restore/restore.h"
 #include "ui/ui.h"
-
-struct session;
 
 /**
  * The questions of -p, hunk by hunk, with the keys of `git restore -p`. What

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
-#include "agents/agents.h"
 #include "flow/flow.h"
 #include "show/hunk_internal.h"
 

@@ -9,19 +9,14 @@
  * This is what other folders include.
  */
 #include "agents/agents.h"
-#include "base/base.h"
-#include "keep/keep.h"
 #include "look/look.h"
-#include "restore/restore.h"
 #include "run/run.h"
-#include "save/save.h"
 #include "session/session.h"
 #include "show/complete.h"
 #include "show/diff.h"
 #include "show/report.h"
 #include "show/restore.h"
 #include "turns/turns.h"
-#include "ui/ui.h"
 
 struct flow_archives;
 struct flow_result;
@@ -343,7 +338,6 @@ json_t *show_gone_json(const struct inventory_list *list);
 int show_turns(struct session *session, const char *id);
 
 /** For completion: "last", and the ids of all sessions. */
-struct complete;
 void show_turns_offer(struct complete *complete);
 
 /**

@@ -2,10 +2,7 @@
 #ifndef CKPT_STORE_FETCHED_H
 #define CKPT_STORE_FETCHED_H
 
-#include "base/base.h"
 #include "store/refs.h"
-
-struct store;
 
 /**
  * refs/fetched/<machine>/<id>: checkpoints of other machines that were fetched and checked. They

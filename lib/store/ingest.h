@@ -2,12 +2,10 @@
 #ifndef CKPT_STORE_INGEST_H
 #define CKPT_STORE_INGEST_H
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 struct pack;
 struct store;
-struct wt_dir;
 
 /**
  * Read what a scan found and the cache did not know: each file once, with

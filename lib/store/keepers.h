@@ -2,10 +2,7 @@
 #ifndef CKPT_STORE_KEEPERS_H
 #define CKPT_STORE_KEEPERS_H
 
-#include "base/base.h"
 #include "store/refs.h"
-
-struct store;
 
 /**
  * refs/keep/<who>/<name>: whoever needs a checkpoint says so by such a ref. What

@@ -2,10 +2,7 @@
 #ifndef CKPT_STORE_PACK_H
 #define CKPT_STORE_PACK_H
 
-#include "base/base.h"
 #include "store/objects.h"
-
-struct store;
 
 /**
  * Writing packs: one pack and its index for each save, in git's format

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/pack_writer_internal.h"
 
-#include "store/oidset.h"
 #include "store/packs.h"
 #include "store/shadow.h"
 

@@ -2,7 +2,6 @@
 #ifndef CKPT_STORE_PACK_WRITER_INTERNAL_H
 #define CKPT_STORE_PACK_WRITER_INTERNAL_H
 
-#include "base/base.h"
 #include "store/oidset.h"
 #include "store/pack.h"
 

@@ -2,7 +2,6 @@
 #ifndef CKPT_STORE_PACKS_H
 #define CKPT_STORE_PACKS_H
 
-#include "base/base.h"
 #include "store/objects.h"
 
 /**

@@ -2,12 +2,9 @@
 #ifndef CKPT_STORE_PACKS_INTERNAL_H
 #define CKPT_STORE_PACKS_INTERNAL_H
 
-#include "base/base.h"
 #include "store/packs.h"
 
 #include <stdatomic.h>
-
-struct packs;
 
 /**
  * Which packs exist and where objects are in them: the part of packs.c on

@@ -8,7 +8,6 @@ struct loose_refs;
 struct packed_refs;
 struct ref_list;
 struct store;
-struct strlist;
 
 /** Refs of any kind: for refs.c, keepers.c, fetched.c and reach.c. */
 

@@ -2,10 +2,7 @@
 #ifndef CKPT_STORE_REPACK_H
 #define CKPT_STORE_REPACK_H
 
-#include "base/base.h"
 #include "store/packs.h"
-
-struct store;
 
 /**
  * New packs from old ones. The store must be locked.

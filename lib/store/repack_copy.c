@@ -2,7 +2,6 @@
 #include "store/repack.h"
 
 #include "store/delta_internal.h"
-#include "store/objects.h"
 #include "store/oidset.h"
 #include "store/pack.h"
 #include "store/shadow.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/rules.h"
 
-#include "git/git.h"
 #include "tree/statcache.h"
 
 #include <pthread.h>

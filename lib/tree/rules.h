@@ -2,11 +2,8 @@
 #ifndef CKPT_TREE_RULES_H
 #define CKPT_TREE_RULES_H
 
-#include "base/base.h"
 #include "git/git.h"
 
-struct gitconfig;
-struct repo;
 struct statcache_dir;
 
 /**

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/scan_walk_internal.h"
 
-#include "tree/beneath.h"
-#include "tree/statcache.h"
-
 #include <linux/magic.h>
 
 static void add_note(struct arena *arena, struct wt_dir *dir, enum wt_note_kind kind,

@@ -2,12 +2,8 @@
 #ifndef CKPT_TREE_SCAN_H
 #define CKPT_TREE_SCAN_H
 
-#include "base/base.h"
 #include "tree/rules.h"
 #include "tree/statcache.h"
-#include "tree/wt_tree.h"
-
-struct statcache;
 
 /**
  * The walk over a working directory: parallel, each directory read once, no

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/scan_walk_internal.h"
 
-#include "tree/statcache.h"
-
 #include <dirent.h>
 
 enum scope_relation { SCOPE_NONE, SCOPE_ABOVE, SCOPE_NAMED };

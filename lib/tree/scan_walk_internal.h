@@ -2,7 +2,6 @@
 #ifndef CKPT_TREE_SCAN_WALK_INTERNAL_H
 #define CKPT_TREE_SCAN_WALK_INTERNAL_H
 
-#include "base/base.h"
 #include "tree/beneath.h"
 #include "tree/scan.h"
 
@@ -22,8 +21,6 @@
  * out.
  */
 enum { DIRENTS_SIZE = 64 * 1024 };
-
-struct statcache_entry;
 
 struct scan_worker {
 	struct arena arena;

@@ -2,7 +2,6 @@
 #ifndef CKPT_TREE_STATCACHE_H
 #define CKPT_TREE_STATCACHE_H
 
-#include "base/base.h"
 #include "tree/wt_tree.h"
 
 /* --- on which boot something was read: origin.c --- */

@@ -2,7 +2,6 @@
 #ifndef CKPT_TREE_WATCHED_H
 #define CKPT_TREE_WATCHED_H
 
-#include "base/base.h"
 #include "tree/statcache.h"
 
 /**

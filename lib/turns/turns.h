@@ -2,11 +2,7 @@
 #ifndef CKPT_TURNS_TURNS_H
 #define CKPT_TURNS_TURNS_H
 
-#include "base/base.h"
 #include "record/record.h"
-#include "store/store.h"
-
-struct store;
 
 /**
  * checkpoint/turns: what coding agents did here, apart from checkpoints: sessions, and in each the

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "turns/turns.h"
 
-#include "record/record.h"
-
 #define TURN "turn:"
 #define SESSION "session:"
 #define LAST "last"

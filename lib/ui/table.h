@@ -2,7 +2,6 @@
 #ifndef CKPT_UI_TABLE_H
 #define CKPT_UI_TABLE_H
 
-#include "base/base.h"
 #include "ui/term.h"
 
 /* --- row.c --- */

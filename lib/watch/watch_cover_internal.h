@@ -2,7 +2,6 @@
 #ifndef CKPT_WATCH_WATCH_COVER_INTERNAL_H
 #define CKPT_WATCH_WATCH_COVER_INTERNAL_H
 
-#include "base/base.h"
 #include "tree/tree.h"
 
 /* --- watch_nodes.c --- */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch_tree_internal.h"
 
-#include "git/git.h"
 #include "gitstate/gitstate.h"
 #include "record/record.h"
-#include "tree/tree.h"
 
 #include <math.h>
 #include <signal.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch_tree_internal.h"
 
-#include "git/git.h"
 #include "settings/settings.h"
-#include "tree/tree.h"
 
 #include <linux/magic.h>
 #include <math.h>

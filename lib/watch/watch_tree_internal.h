@@ -2,11 +2,8 @@
 #ifndef CKPT_WATCH_WATCH_TREE_INTERNAL_H
 #define CKPT_WATCH_WATCH_TREE_INTERNAL_H
 
-#include "base/base.h"
 #include "store/store.h"
 #include "watch/watch_cover_internal.h"
-
-struct repo;
 
 /* --- when to save: watch_pace.c --- */
 

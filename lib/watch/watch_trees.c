@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/watch_tree_internal.h"
 
-#include "git/git.h"
 #include "watch/watch.h"
 
 #include <math.h>
