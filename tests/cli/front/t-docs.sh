@@ -143,6 +143,7 @@ test_the_overview_has_every_command() {
 }
 
 test_pages_refer_to_pages_that_there_are() {
+	require mandoc
 	for page in "$ROOT_DIR"/man/*.[157]; do
 		read_manual "$page"
 		grep -o 'git-checkpoint-[a-z]*([157])' "$T/manual"
