@@ -70,11 +70,23 @@ json_t *json_time(int64_t when)
 	return when ? json_string(clock_format_iso(iso, when)) : json_null();
 }
 
+/* What jansson leaves as it is, but a terminal obeys. Such characters are in strings only. */
+static void add_escaped(struct strbuf *out, const char *text)
+{
+	for (size_t left = strlen(text), n; left; left -= n, text += n) {
+		n = utf8_sequence(text, left);
+		if (utf8_control(text, n))
+			strbuf_addf(out, "\\u%04x", (unsigned)utf8_decode(text, n));
+		else
+			strbuf_add(out, text, n);
+	}
+}
+
 void json_write(struct strbuf *out, const json_t *value)
 {
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
 
-	strbuf_addstr(out, text ? text : "null");
+	add_escaped(out, text ? text : "null");
 	free(text);
 }
 

@@ -29,7 +29,10 @@ json_t *json_paths(const struct strlist *list);
 /** An ISO time, or null for 0. */
 json_t *json_time(int64_t when);
 
-/** Append `value` on one line, keys in the order in which they were set, without a newline. */
+/**
+ * Append `value` on one line, keys in the order in which they were set, without a newline. What a
+ * terminal may obey is escaped.
+ */
 void json_write(struct strbuf *out, const json_t *value);
 
 /** The same to a file, with a newline; the value is freed. */

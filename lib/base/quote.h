@@ -37,12 +37,18 @@ bool quote_undo_shell(struct strbuf *out, const char **p);
 /** Length of the UTF-8 sequence that begins at `s`, 0 if it is not valid. */
 size_t utf8_sequence(const char *s, size_t len);
 
+/** The character of such a sequence. */
+uint32_t utf8_decode(const char *s, size_t sequence);
+
 bool utf8_valid(const char *s, size_t len);
 
 /** Append `s`, with invalid bytes replaced by U+FFFD. */
 void utf8_sanitize(struct strbuf *out, const char *s, size_t len);
 
-/** C0, DEL, or a C1 character (U+0080 to U+009F), which some terminals also obey. */
+/**
+ * What a terminal may obey: C0, DEL, C1 (U+0080 to U+009F), and what reorders the text after it
+ * (U+202A to U+202E, U+2066 to U+2069).
+ */
 bool utf8_control(const char *s, size_t sequence);
 
 /**

@@ -30,6 +30,17 @@ size_t utf8_sequence(const char *text, size_t len)
 	return need;
 }
 
+uint32_t utf8_decode(const char *s, size_t sequence)
+{
+	uint32_t c = (unsigned char)s[0];
+
+	if (sequence > 1)
+		c &= 0x7fu >> sequence;
+	for (size_t i = 1; i < sequence; i++)
+		c = c << 6 | ((unsigned char)s[i] & 0x3f);
+	return c;
+}
+
 bool utf8_valid(const char *s, size_t len)
 {
 	while (len) {
@@ -45,11 +56,14 @@ bool utf8_valid(const char *s, size_t len)
 
 bool utf8_control(const char *s, size_t sequence)
 {
-	unsigned char c = (unsigned char)s[0];
+	const unsigned char *c = (const unsigned char *)s;
 
+	if (sequence == 3)
+		return c[0] == 0xe2 && ((c[1] == 0x80 && c[2] >= 0xaa && c[2] <= 0xae) ||
+					(c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9));
 	if (sequence == 2)
-		return c == 0xc2 && (unsigned char)s[1] < 0xa0;
-	return sequence == 1 && (c < 0x20 || c == 0x7f);
+		return c[0] == 0xc2 && c[1] < 0xa0;
+	return sequence == 1 && (c[0] < 0x20 || c[0] == 0x7f);
 }
 
 void utf8_printable(struct strbuf *out, const char *s, size_t len, const char *kept, char instead)

@@ -22,7 +22,7 @@ static void say(const char *answer, const char *why)
 
 	/* Where the agent has no channel of its own for it. */
 	if (why && !*answer) {
-		report_clean(&line, why);
+		term_clean(&line, why);
 		strbuf_addch(&line, '\n');
 		(void)fs_write_all(STDERR_FILENO, line.buf, line.len);
 	}

@@ -172,12 +172,13 @@ static int report_result(struct bisect *bisect)
 		row_json(&answer, "tested", json_incref(bisect->tested));
 		status = report_json(row_object(&answer), status);
 	} else if (first == last) {
-		printf("%s is the first bad checkpoint: %s\n", report_id(bisect->states[last]->id),
-		       report_safe(title));
+		term_say(stdout, "%s is the first bad checkpoint: %s\n",
+			 report_id(bisect->states[last]->id), title);
 	} else {
-		printf("The first bad checkpoint is one of these, the others were skipped:\n");
+		term_say(stdout,
+			 "The first bad checkpoint is one of these, the others were skipped:\n");
 		for (size_t i = first; i <= last; i++)
-			printf("%s\n", bisect->states[i]->id);
+			term_say(stdout, "%s\n", bisect->states[i]->id);
 	}
 	json_decref(candidates);
 	free(title);

@@ -23,9 +23,9 @@ static int tell(const struct ckpt_record *record, const struct branch_result *re
 	report_warnings(&result->warnings);
 	if (opt_common.quiet)
 		return EXIT_DONE;
-	report_plain(stdout, "Created branch '%s' from %s: %.12s%s%.12s\n", name, record->id,
-		     result->commit, result->parent ? " on top of " : "",
-		     result->parent ? result->parent : "");
+	term_say(stdout, "Created branch '%s' from %s: %.12s%s%.12s\n", name, record->id,
+		 result->commit, result->parent ? " on top of " : "",
+		 result->parent ? result->parent : "");
 	if (result->ignored)
 		report_text("%zu ignored %s left out\n", result->ignored,
 			    result->ignored == 1 ? "file was" : "files were");

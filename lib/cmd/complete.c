@@ -110,16 +110,21 @@ static int find_answer(struct question *question, struct opt_look *look)
 
 static void print_answer(const struct complete *complete, const struct opt_look *look)
 {
+	struct strbuf lines = STRBUF_INIT;
+
 	if (complete->also && !strcmp(complete->also, "command"))
-		printf("!command %zu\n", look->first);
+		strbuf_addf(&lines, "!command %zu\n", look->first);
 	else if (complete->also)
-		printf("!%s\n", complete->also);
+		strbuf_addf(&lines, "!%s\n", complete->also);
 	for (size_t i = 0; i < complete->nr; i++) {
 		const struct complete_item *item = &complete->items[i];
 
-		printf("%c%s%s%s\n", item->open ? '-' : ' ', item->word, item->text ? "\t" : "",
-		       item->text ? item->text : "");
+		strbuf_addf(&lines, "%c%s%s%s\n", item->open ? '-' : ' ', item->word,
+			    item->text ? "\t" : "", item->text ? item->text : "");
 	}
+	/* The bytes of names: shells decide by them. */
+	fwrite(lines.buf, 1, lines.len, stdout);
+	strbuf_release(&lines);
 }
 
 int cmd_complete(char *const *argv, size_t argc)

@@ -44,7 +44,7 @@ static int print(const struct problems *problems, size_t in_store, const struct 
 			report_text("%s%s%s %s\n",
 				    term_color(problem->fixed ? TERM_GREEN : TERM_RED),
 				    problem->fixed ? "fixed:" : "problem:", term_color(TERM_RESET),
-				    report_safe(problem->what));
+				    problem->what);
 	}
 	if (opt_common.json)
 		return report_json(json_pack("{s:b,s:o,s:o}", "ok", !open, "problems", array,

@@ -64,9 +64,9 @@ static void tell(const struct ckpt_record *record, const struct export_result *r
 	report_warnings(&result->warnings);
 	if (to_stdout() || opt_common.quiet)
 		return;
-	report_plain(stdout, "Exported %s to '%s' (%s%s%.12s)\n", record->id, file,
-		     units_format_size(size, result->bytes), result->against ? ", against " : "",
-		     result->against ? result->against : "");
+	term_say(stdout, "Exported %s to '%s' (%s%s%.12s)\n", record->id, file,
+		 units_format_size(size, result->bytes), result->against ? ", against " : "",
+		 result->against ? result->against : "");
 }
 
 static int export(struct session *session, const struct strlist *args)

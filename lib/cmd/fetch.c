@@ -49,8 +49,8 @@ static int tell(const struct remotes_item *remote, const struct fetch_result *re
 		nr += item->state == FETCH_NEW;
 		if (item->state == FETCH_NEW && !said && !opt_common.quiet) {
 			text = title_of(&item->record);
-			report_plain(stdout, "Fetched %s/%s  %s\n", item->at.machine,
-				     item->at.ref.id, text);
+			term_say(stdout, "Fetched %s/%s  %s\n", item->at.machine, item->at.ref.id,
+				 text);
 			free(text);
 		}
 		if (item->state != FETCH_BAD)

@@ -50,8 +50,8 @@ static int gc(struct session *session, const struct strlist *args)
 	else if (session->store)
 		print(&result);
 	else if (!opt_common.quiet)
-		report_plain(stdout, "Nothing to free: no checkpoints of '%s' yet\n",
-			     session->worktree);
+		term_say(stdout, "Nothing to free: no checkpoints of '%s' yet\n",
+			 session->worktree);
 	strlist_release(&warnings);
 	return err;
 }

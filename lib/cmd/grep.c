@@ -136,16 +136,17 @@ static void print_head(const struct grep_hit *hit, const struct ckpt_records *re
 {
 	const char *reset = term_color(TERM_RESET);
 
-	printf("%s:%s%s%s  ", report_id(records->items[hit->newest].id), term_color(TERM_BOLD),
-	       report_path(hit->path), reset);
+	term_say(stdout, "%s:%s%s%s  ", report_id(records->items[hit->newest].id),
+		 term_color(TERM_BOLD), report_path(hit->path), reset);
 	if (hit->count == 1)
-		printf("only there");
+		term_say(stdout, "only there");
 	else
-		printf("in %zu checkpoints since %s", hit->count, records->items[hit->oldest].id);
+		term_say(stdout, "in %zu checkpoints since %s", hit->count,
+			 records->items[hit->oldest].id);
 	if (hit->gone != SIZE_MAX)
-		printf(", %sgone since %s%s", term_color(TERM_RED), records->items[hit->gone].id,
-		       reset);
-	putchar('\n');
+		term_say(stdout, ", %sgone since %s%s", term_color(TERM_RED),
+			 records->items[hit->gone].id, reset);
+	term_say(stdout, "\n");
 }
 
 /* What matches is red. */
@@ -153,20 +154,21 @@ static void print_line(const struct grep_line *line, struct patterns *patterns)
 {
 	size_t from = 0, to = 0, done = 0;
 
-	printf("    ");
+	term_say(stdout, "    ");
 	if (numbers)
-		printf("%s%zu%s:", term_color(TERM_GREEN), line->number, term_color(TERM_RESET));
+		term_say(stdout, "%s%zu%s:", term_color(TERM_GREEN), line->number,
+			 term_color(TERM_RESET));
 	while (*term_color(TERM_RED) && from < line->len &&
 	       patterns_in_line(&from, &to, patterns, line->text, line->len)) {
 		fwrite(line->text + done, 1, from - done, stdout);
-		printf("%s", term_color(TERM_RED));
+		term_say(stdout, "%s", term_color(TERM_RED));
 		fwrite(line->text + from, 1, to - from, stdout);
-		printf("%s", term_color(TERM_RESET));
+		term_say(stdout, "%s", term_color(TERM_RESET));
 		done = to;
 		from = to > from ? to : to + 1;
 	}
 	fwrite(line->text + done, 1, line->len - done, stdout);
-	putchar('\n');
+	term_say(stdout, "\n");
 }
 
 static void print_text(const struct grep_result *result, const struct ckpt_records *records,
@@ -177,7 +179,7 @@ static void print_text(const struct grep_result *result, const struct ckpt_recor
 
 		print_head(hit, records);
 		if (hit->binary && !files_only)
-			printf("    Binary file %s matches\n", report_path(hit->path));
+			term_say(stdout, "    Binary file %s matches\n", report_path(hit->path));
 		for (size_t j = 0; j < hit->nr; j++)
 			print_line(&hit->lines[j], patterns);
 	}

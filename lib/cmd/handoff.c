@@ -24,10 +24,10 @@ static int tell(const struct remotes_item *remote, const struct ckpt_record *rec
 		return report_json(row_object(&answer), EXIT_DONE);
 	}
 	if (!opt_common.quiet)
-		report_plain(stdout,
-			     "Handed off %s to '%s'%s; on the other machine: git checkpoint takeover "
-			     "<remote>\n",
-			     record->id, remote->name, head ? ", with the commit at HEAD" : "");
+		term_say(stdout,
+			 "Handed off %s to '%s'%s; on the other machine: git checkpoint takeover "
+			 "<remote>\n",
+			 record->id, remote->name, head ? ", with the commit at HEAD" : "");
 	return EXIT_DONE;
 }
 
@@ -144,8 +144,8 @@ static int takeover(struct session *session, const struct strlist *args)
 		err = handoff_take(&record, &fetched, session, remote, machine,
 				   progress_enabled());
 	if (!err && !opt_common.quiet && !opt_common.json)
-		report_plain(stdout, "Taking over %s/%s%s\n", record.machine, record.id,
-			     fetched ? ", with the commit at its HEAD" : "");
+		term_say(stdout, "Taking over %s/%s%s\n", record.machine, record.id,
+			 fetched ? ", with the commit at its HEAD" : "");
 	if (!err)
 		err = restore(session, &record);
 	record_release(&record);

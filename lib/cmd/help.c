@@ -15,17 +15,17 @@ static bool offer(struct complete *complete, const char *what)
 
 void cmd_usage(FILE *out)
 {
-	fprintf(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n");
+	term_say(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n");
 	for (size_t i = 0; i < cmd_table.nr; i++) {
 		const struct cmd *cmd = &cmd_table.items[i];
 
 		if (cmd->group)
-			fprintf(out, "\n%s\n", cmd->group);
-		fprintf(out, "    %-10s %s\n", cmd->name, cmd->spec->summary);
+			term_say(out, "\n%s\n", cmd->group);
+		term_say(out, "    %-10s %s\n", cmd->name, cmd->spec->summary);
 	}
-	fprintf(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
-		     "'git checkpoint --help' the manual, and 'git checkpoint help agents' what\n"
-		     "a coding agent should know.\n");
+	term_say(out, "\n'git checkpoint <command> -h' shows the options of a command,\n"
+		      "'git checkpoint --help' the manual, and 'git checkpoint help agents' what\n"
+		      "a coding agent should know.\n");
 }
 
 /* ---- JSON ---- */
@@ -80,7 +80,7 @@ static int instruct_agents(void)
 	if (gitconfig_open(&config, NULL))
 		config = NULL;
 	pager_start(config);
-	fputs(cmd_agents_text, stdout);
+	fwrite(cmd_agents_text, 1, strlen(cmd_agents_text), stdout);
 	gitconfig_close(config);
 	return EXIT_DONE;
 }

@@ -37,7 +37,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *fmt, ...)
 	strbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
 	strbuf_addstr(&line, "checkpoint: ");
-	report_clean(&line, text.buf);
+	term_clean(&line, text.buf);
 	strbuf_addch(&line, '\n');
 	(void)fs_write_all(STDERR_FILENO, line.buf, line.len);
 	strbuf_release(&text);

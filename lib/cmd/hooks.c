@@ -126,8 +126,8 @@ static void print_items(const struct hooks_report *report)
 		if (item->state == HOOKS_RUNS)
 			report_text("%s: %s\n", hooks_state_name(item->state), item->name);
 		else
-			printf("%s: %s: %s\n", hooks_state_name(item->state), item->name,
-			       report_safe(item->repair));
+			term_say(stdout, "%s: %s: %s\n", hooks_state_name(item->state), item->name,
+				 item->repair);
 	}
 }
 
@@ -219,11 +219,11 @@ static void ask_sensitive(void)
 {
 	bool yes;
 
-	fputs("Files that look like secrets, such as an untracked .env, are not in the\n"
-	      "checkpoints of the guard: what 'git clean' removes of them is lost. With\n"
-	      "'" SENSITIVE
-	      "' they are saved, too. They stay on this disk, in the private store.\n",
-	      stderr);
+	term_say(stderr,
+		 "Files that look like secrets, such as an untracked .env, are not in the\n"
+		 "checkpoints of the guard: what 'git clean' removes of them is lost. With\n"
+		 "'" SENSITIVE
+		 "' they are saved, too. They stay on this disk, in the private store.\n");
 	yes = prompt_yes("Save these, too?");
 	if (cancel_signal())
 		return; /* not an answer */
@@ -323,7 +323,7 @@ static void print_verdict(const struct hooks_report *report)
 		report_text("this repository: protected by %s%s%s\n", own ? "its own hooks" : "",
 			    own && all ? " and " : "", all ? "the global configuration" : "");
 	else
-		report_text("this repository: not protected: %s\n", report_safe(why_not(report)));
+		report_text("this repository: not protected: %s\n", why_not(report));
 }
 
 static int global_status(struct hooks_report *report)

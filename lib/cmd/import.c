@@ -22,7 +22,7 @@ static int tell(const struct import_result *result)
 	for (size_t i = 0; i < result->nr && !opt_common.quiet; i++) {
 		char *title = report_marked_title(&result->items[i], clock_now());
 
-		report_plain(stdout, "Imported %s  %s\n", result->items[i].id, title);
+		term_say(stdout, "Imported %s  %s\n", result->items[i].id, title);
 		free(title);
 	}
 	for (size_t i = 0; i < result->known.nr; i++)

@@ -191,13 +191,14 @@ static void say_none(const struct session *session, const struct list *found,
 	if (opt_common.json || opt_common.quiet || found->nr)
 		return;
 	if (found->past_only)
-		report_plain(stderr, "no checkpoint found in which '%s' changed\n", args->items[0]);
+		term_say(stderr, "no checkpoint found in which '%s' changed\n", args->items[0]);
 	else if (!found->records.nr && !found->records.unread)
-		report_plain(stderr,
-			     remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' brings in what other "
-				      "machines pushed\n"
-				    : "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
-			     session->worktree);
+		term_say(stderr,
+			 remote ? "nothing was fetched for '%s' yet; 'git checkpoint fetch' brings "
+				  "in what other "
+				  "machines pushed\n"
+				: "no checkpoints of '%s' yet; 'git checkpoint save' takes one\n",
+			 session->worktree);
 }
 
 static int list(struct session *session, const struct strlist *args)

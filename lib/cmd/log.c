@@ -59,11 +59,10 @@ static int show_log(struct session *session, const struct strlist *args)
 		return report_json(json_pack("{s:o}", "entries", entries), EXIT_DONE);
 	if (!opt_common.quiet) {
 		if (!session->store)
-			report_plain(
-				stderr,
-				"nothing was logged for '%s' yet; 'git checkpoint save' takes a "
-				"checkpoint\n",
-				session->worktree);
+			term_say(stderr,
+				 "nothing was logged for '%s' yet; 'git checkpoint save' takes a "
+				 "checkpoint\n",
+				 session->worktree);
 		pager_start(session->gitconfig);
 		print(entries);
 	}

@@ -79,8 +79,8 @@ static int mcp(struct session *session, const struct strlist *args)
 	if (edits())
 		return edit(session, args);
 	if (isatty(STDIN_FILENO))
-		report_plain(stderr, "serving on stdin, for an agent to start; Ctrl-D ends it, "
-				     "'git checkpoint mcp --install <agent>' sets it up\n");
+		term_say(stderr, "serving on stdin, for an agent to start; Ctrl-D ends it, "
+				 "'git checkpoint mcp --install <agent>' sets it up\n");
 	return mcp_serve(&opts);
 }
 

@@ -62,18 +62,18 @@ static void tell(const struct remotes_item *remote, const struct push_result *re
 	if (opt_common.quiet)
 		return;
 	if (sent)
-		report_plain(stdout, "%s %zu %s to '%s' (about %s)\n",
-			     opts.dry_run ? "Would push" : "Pushed", sent,
-			     sent == 1 ? "checkpoint" : "checkpoints", remote->name,
-			     units_format_size(size, result->bytes));
+		term_say(stdout, "%s %zu %s to '%s' (about %s)\n",
+			 opts.dry_run ? "Would push" : "Pushed", sent,
+			 sent == 1 ? "checkpoint" : "checkpoints", remote->name,
+			 units_format_size(size, result->bytes));
 	else if (there)
-		report_plain(stdout, "'%s' has %s already\n", remote->name,
-			     there == 1 ? "it" : "all of them");
+		term_say(stdout, "'%s' has %s already\n", remote->name,
+			 there == 1 ? "it" : "all of them");
 	else if (!result->nr)
-		report_plain(stdout, "Nothing to push\n");
+		term_say(stdout, "Nothing to push\n");
 	if (result->pruned.nr)
-		report_plain(stdout, "%s %zu that are gone here\n",
-			     opts.dry_run ? "Would remove" : "Removed", result->pruned.nr);
+		term_say(stdout, "%s %zu that are gone here\n",
+			 opts.dry_run ? "Would remove" : "Removed", result->pruned.nr);
 }
 
 static int exit_status(const struct push_result *result)

@@ -96,8 +96,8 @@ static int list(struct session *session, const struct strlist *args)
 		struct row row = ROW_INIT;
 
 		if (!opt_common.json && !opt_common.quiet)
-			report_plain(stdout, "%s  %s%s\n", item->name, shown,
-				     item->push_auto ? "  (every save pushes)" : "");
+			term_say(stdout, "%s  %s%s\n", item->name, shown,
+				 item->push_auto ? "  (every save pushes)" : "");
 		row_text(&row, "name", item->name);
 		row_text(&row, "url", shown);
 		free(shown);
@@ -105,7 +105,8 @@ static int list(struct session *session, const struct strlist *args)
 		json_array_append_new(array, row_object(&row));
 	}
 	if (!err && !remotes.nr && !opt_common.json && !opt_common.quiet)
-		report_plain(stderr, "no remotes yet; 'git checkpoint remote add <name> <url>' adds one\n");
+		term_say(stderr,
+			 "no remotes yet; 'git checkpoint remote add <name> <url>' adds one\n");
 	remotes_release(&remotes);
 	if (!err && opt_common.json)
 		return report_json(json_pack("{s:o}", "remotes", array), EXIT_DONE);
@@ -120,8 +121,8 @@ static int removed(struct session *session, const struct strlist *args)
 	if (!err && opt_common.json)
 		return report_json(json_pack("{s:s}", "removed", args->items[0]), EXIT_DONE);
 	if (!err && !opt_common.quiet)
-		report_plain(stdout, "Removed the remote '%s'; what was pushed there stays there\n",
-			     args->items[0]);
+		term_say(stdout, "Removed the remote '%s'; what was pushed there stays there\n",
+			 args->items[0]);
 	return err;
 }
 
@@ -163,8 +164,8 @@ static int prune(struct session *session, const struct strlist *args)
 	if (!err && opt_common.json)
 		status = report_json(json_pack("{s:o}", "removed", json_texts(&ids)), EXIT_DONE);
 	else if (!err && !opt_common.quiet)
-		report_plain(stdout, "Removed %zu %s of '%s' from '%s'\n", ids.nr,
-			     ids.nr == 1 ? "checkpoint" : "checkpoints", machine, remote->name);
+		term_say(stdout, "Removed %zu %s of '%s' from '%s'\n", ids.nr,
+			 ids.nr == 1 ? "checkpoint" : "checkpoints", machine, remote->name);
 	strlist_release(&ids);
 	remotes_release(&remotes);
 	return err ? err : status;

@@ -304,9 +304,9 @@ static void print_text(const struct session *session, const struct save_result *
 		break;
 	}
 	if (status == EXIT_INCOMPLETE && !opt_common.quiet)
-		fprintf(stderr, "warning: the checkpoint is incomplete: %llu %s not in it\n",
-			(unsigned long long)record->missing,
-			record->missing == 1 ? "path is" : "paths are");
+		term_say(stderr, "warning: the checkpoint is incomplete: %llu %s not in it\n",
+			 (unsigned long long)record->missing,
+			 record->missing == 1 ? "path is" : "paths are");
 	free(text);
 }
 

@@ -34,12 +34,12 @@ static void print_reason(const struct ckpt_record *record)
 	if (!same)
 		strbuf_addf(&text, "%s\n", title);
 	if (strcmp(record->reason, "manual") != 0)
-		report_clean(&text, record->reason);
+		term_clean(&text, record->reason);
 	free(title);
-	putchar('\n');
+	term_say(stdout, "\n");
 	for (char *line = text.buf, *end; *line; line = end) {
 		end = line + strcspn(line, "\n");
-		printf("    %.*s\n", (int)(end - line), line);
+		term_say(stdout, "    %.*s\n", (int)(end - line), line);
 		end += *end == '\n';
 	}
 	strbuf_release(&text);
@@ -74,9 +74,10 @@ static void print_head(const struct ckpt_record *record)
 	struct row row = ROW_INIT;
 	int64_t now = clock_now();
 
-	printf("%scheckpoint %s%s", term_color(TERM_YELLOW), record->id, term_color(TERM_RESET));
-	printf("%s%s\n", record->pinned ? " [pinned]" : "",
-	       record_expired(record, now) ? " [expired]" : "");
+	term_say(stdout, "%scheckpoint %s%s", term_color(TERM_YELLOW), record->id,
+		 term_color(TERM_RESET));
+	term_say(stdout, "%s%s\n", record->pinned ? " [pinned]" : "",
+		 record_expired(record, now) ? " [expired]" : "");
 	report_row(&row, record);
 	row_show(&row, "created_at", "%s (%s)", clock_format_iso(iso, record->created_at),
 		 clock_format_age(age, record->created_at, now));
@@ -106,7 +107,7 @@ static void print_states(const struct ckpt_meta *meta)
 			utf8_printable(&value, one->value, one->len, "\n\t", '?');
 		else
 			strbuf_addf(&value, "(%s)", units_format_size(size, one->size));
-		printf("%s = %s\n", report_safe(one->key), value.buf);
+		term_say(stdout, "%s = %s\n", one->key, value.buf);
 	}
 	strbuf_release(&value);
 }
@@ -117,16 +118,16 @@ static void print_rest(const struct ckpt_record *record, const struct ckpt_meta 
 
 	print_reason(record);
 	for (size_t i = 0; i < meta->captures.nr; i++)
-		printf("%scapture %s: %s, %s\n", i ? "" : "\n", meta->captures.items[i].name,
-		       meta->captures.items[i].type,
-		       units_format_size(size, meta->captures.items[i].size));
+		term_say(stdout, "%scapture %s: %s, %s\n", i ? "" : "\n",
+			 meta->captures.items[i].name, meta->captures.items[i].type,
+			 units_format_size(size, meta->captures.items[i].size));
 	if (meta->states_nr)
-		putchar('\n');
+		term_say(stdout, "\n");
 	print_states(meta);
 	for (size_t i = 0; i < meta->skips.nr; i++) {
-		printf("%sleft out: %s (%s)\n", i ? "" : "\n",
-		       report_path(meta->skips.items[i].path),
-		       skip_why_name(meta->skips.items[i].why));
+		term_say(stdout, "%sleft out: %s (%s)\n", i ? "" : "\n",
+			 report_path(meta->skips.items[i].path),
+			 skip_why_name(meta->skips.items[i].why));
 	}
 }
 
@@ -148,7 +149,7 @@ static int print_file(const char *path, size_t len, const struct wt_entry *entry
 	} else if (show_diff_opts.nul) {
 		fwrite(name, 1, strlen(name) + 1, stdout);
 	} else {
-		printf("%s\n", report_path(name));
+		term_say(stdout, "%s\n", report_path(name));
 	}
 	free(name);
 	return 0;
@@ -270,7 +271,7 @@ static int print_text(struct session *session, const struct ckpt_record *record,
 	print_rest(record, meta);
 	if (!show_diff_wanted() && pathspec_is_empty(&within))
 		return 0;
-	putchar('\n');
+	term_say(stdout, "\n");
 	return show_diff_of(NULL, session, record, &within);
 }
 

@@ -280,7 +280,7 @@ static void print_watch(const json_t *watch)
 	show_watcher_sum_up(&text, watch);
 	report_text("Watch:       %s\n", text.buf);
 	if (problem && !opt_common.quiet)
-		report_plain(stdout, "             %s\n", problem);
+		term_say(stdout, "             %s\n", problem);
 	strbuf_release(&text);
 }
 

@@ -44,7 +44,7 @@ static int verify_one(struct verifying *verifying, const struct ref_item *ref)
 		report_text("%s %s%s%s\n", result.id, term_color(ok ? TERM_GREEN : TERM_RED),
 			    ok ? "sound" : "damaged", term_color(TERM_RESET));
 		for (size_t i = 0; i < result.problems.nr; i++)
-			report_text("  %s\n", report_safe(result.problems.items[i]));
+			report_text("  %s\n", result.problems.items[i]);
 	}
 	strlist_release(&result.problems);
 	return 0;

@@ -303,7 +303,7 @@ static void print_tree(const json_t *tree, bool running)
 	report_text("%s%s: %s\n", report_path(path ? path : "?"),
 		    json_is_true(json_object_get(tree, "linked")) ? " (linked)" : "", text.buf);
 	if (problem)
-		report_plain(stdout, "    %s\n", problem);
+		term_say(stdout, "    %s\n", problem);
 	strbuf_release(&text);
 	free(path);
 }

@@ -45,8 +45,8 @@ static void print_hint(const char *text)
 	while (*text) {
 		size_t len = strcspn(text, "\n");
 
-		fprintf(stderr, "%shint: %.*s%s\n", term_color(TERM_YELLOW), (int)len, text,
-			term_color(TERM_RESET));
+		term_say(stderr, "%shint: %.*s%s\n", term_color(TERM_YELLOW), (int)len, text,
+			 term_color(TERM_RESET));
 		text += len + (text[len] == '\n');
 	}
 }

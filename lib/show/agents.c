@@ -224,7 +224,7 @@ static void print_status(const struct show_agents_view *view, size_t i)
 	quote_path(&line, status->path);
 	if (status->why) {
 		strbuf_addstr(&line, status->state == AGENTS_UNREADABLE ? ": " : "; does not work here: ");
-		report_clean(&line, status->why);
+		strbuf_addstr(&line, status->why);
 	}
 	if (status->state == AGENTS_OUTDATED)
 		strbuf_addf(&line, "; 'git checkpoint hooks install --agent %s' renews it",
@@ -237,7 +237,7 @@ static void print_status(const struct show_agents_view *view, size_t i)
 	if (trouble) {
 		strbuf_addf(&line, "\n  went wrong %s: ",
 			    clock_format_age(age, trouble->at, clock_now()));
-		report_clean(&line, trouble->why);
+		strbuf_addstr(&line, trouble->why);
 	}
 	report_text("%s\n", line.buf);
 	strbuf_release(&line);

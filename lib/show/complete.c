@@ -653,8 +653,8 @@ void complete_print_options(const struct opt_spec *spec)
 
 	offer_options(&complete);
 	for (size_t i = 0; i < complete.nr; i++)
-		printf("%s\t%s\n", complete.items[i].word,
-		       complete.items[i].text ? complete.items[i].text : "");
+		term_say(stdout, "%s\t%s\n", complete.items[i].word,
+			 complete.items[i].text ? complete.items[i].text : "");
 	complete_release(&complete);
 }
 

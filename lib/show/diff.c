@@ -243,6 +243,12 @@ static int count_all(struct counts *out, struct diff *diff)
 	return err;
 }
 
+/* With -z names are for programs: bytes, each with its end. */
+static void print_raw(const char *name)
+{
+	fwrite(name, 1, strlen(name) + 1, stdout);
+}
+
 static void print_numbers(const struct counts *counts)
 {
 	for (size_t i = 0; i < counts->nr; i++) {
@@ -250,16 +256,18 @@ static void print_numbers(const struct counts *counts)
 		struct strbuf name = STRBUF_INIT;
 
 		if (file->binary)
-			printf("-\t-\t");
+			term_say(stdout, "-\t-\t");
 		else
-			printf("%zu\t%zu\t", file->added, file->removed);
+			term_say(stdout, "%zu\t%zu\t", file->added, file->removed);
 		if (!show_diff_opts.nul) {
 			diffstat_name(&name, file);
-			printf("%s\n", name.buf);
-		} else if (file->from) {
-			printf("%c%s%c%s%c", 0, file->from, 0, file->path, 0);
+			term_say(stdout, "%s\n", name.buf);
 		} else {
-			printf("%s%c", file->path, 0);
+			if (file->from) {
+				print_raw("");
+				print_raw(file->from);
+			}
+			print_raw(file->path);
 		}
 		strbuf_release(&name);
 	}
@@ -318,11 +326,10 @@ static void print_path(const char *path, const char *slash)
 {
 	char *name = xstrfmt("%s%s", path, slash);
 
-	if (show_diff_opts.nul) {
-		printf("%s%c", name, 0);
-	} else {
-		printf("%s", report_path(name));
-	}
+	if (show_diff_opts.nul)
+		print_raw(name);
+	else
+		term_say(stdout, "%s", report_path(name));
 	free(name);
 }
 
@@ -334,17 +341,17 @@ static void print_names(const struct diff *diff)
 		const struct change *change = &diff->changes.items[i];
 
 		if (show_diff_opts.name_status) {
-			printf("%c", (char)change->kind);
+			term_say(stdout, "%c", (char)change->kind);
 			if (change->from)
-				printf("%03u", change->similarity);
+				term_say(stdout, "%03u", change->similarity);
 			putchar(nul ? '\0' : '\t');
 			if (change->from) {
 				print_path(change->from, "");
-				printf("%s", nul ? "" : "\t");
+				term_say(stdout, "%s", nul ? "" : "\t");
 			}
 		}
 		print_path(change->path, change->is_dir ? "/" : "");
-		printf("%s", nul ? "" : "\n");
+		term_say(stdout, "%s", nul ? "" : "\n");
 	}
 }
 
@@ -389,7 +396,7 @@ static void say_gone(struct session *session, const struct ckpt_record *record)
 {
 	char *text = diff_no_base(session, record, "diff");
 
-	printf("%s\n", text);
+	term_say(stdout, "%s\n", text);
 	free(text);
 }
 
@@ -432,10 +439,12 @@ void show_git_unmerged(const struct diff *diff)
 	if (opts->stat || opts->numstat || opts->shortstat)
 		return;
 	for (size_t i = 0; i < paths->nr; i++) {
-		if (opts->name_status)
-			printf("U%c", opts->nul ? '\0' : '\t');
-		else if (!opts->name_only)
-			fputs("* Unmerged path ", stdout);
+		if (opts->name_status) {
+			putchar('U');
+			putchar(opts->nul ? '\0' : '\t');
+		} else if (!opts->name_only) {
+			term_say(stdout, "* Unmerged path ");
+		}
 		print_path(paths->items[i], "");
 		putchar(opts->nul ? '\0' : '\n');
 	}

@@ -20,12 +20,12 @@ static void show_victim(const struct retain_victim *victim)
 	char *reason = record->reason ? title_of(record) : NULL, age[CLOCK_ISO_SIZE];
 	char *name = show_drop_name(record);
 
-	fprintf(stderr, "  %s", report_id(name));
+	term_say(stderr, "  %s", report_id(name));
 	free(name);
 	if (reason)
-		fprintf(stderr, "  %s: %s", clock_format_age(age, record->created_at, clock_now()),
-			reason);
-	fprintf(stderr, "%s\n", reason ? "" : "  damaged");
+		term_say(stderr, "  %s: %s", clock_format_age(age, record->created_at, clock_now()),
+			 reason);
+	term_say(stderr, "%s\n", reason ? "" : "  damaged");
 	free(reason);
 }
 
@@ -39,7 +39,7 @@ int show_drop_confirm(const struct retain_result *result)
 	for (size_t i = 0; i < result->nr && i < SHOWN; i++)
 		show_victim(&result->items[i]);
 	if (result->nr > SHOWN)
-		fprintf(stderr, "  and %zu more; --dry-run shows all\n", result->nr - SHOWN);
+		term_say(stderr, "  and %zu more; --dry-run shows all\n", result->nr - SHOWN);
 	question = result->nr == 1 ? xstrdup("Delete this checkpoint for good?")
 				   : xstrfmt("Delete these %zu checkpoints for good?", result->nr);
 	agreed = prompt_yes(question);
@@ -48,7 +48,7 @@ int show_drop_confirm(const struct retain_result *result)
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was dropped");
 	if (agreed)
 		return 0;
-	fputs("Nothing was dropped.\n", stderr);
+	term_say(stderr, "Nothing was dropped.\n");
 	return ckpt_error_set(CKPT_EDECLINED, "nothing was dropped");
 }
 

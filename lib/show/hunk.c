@@ -79,9 +79,9 @@ static void show_question(const struct asking *asking)
 	hunks_show(&text, hunk);
 	hunk_print(text.buf, text.len);
 	strbuf_release(&text);
-	fprintf(stderr, "%s(%zu/%zu) Apply %s to worktree [y,n,q,a,d%s,?]? %s", term_color(TERM_BLUE),
-		asking->at + 1, asking->hunks->nr, subject_of(asking->file, hunk), asking->keys,
-		term_color(TERM_RESET));
+	term_say(stderr, "%s(%zu/%zu) Apply %s to worktree [y,n,q,a,d%s,?]? %s",
+		 term_color(TERM_BLUE), asking->at + 1, asking->hunks->nr,
+		 subject_of(asking->file, hunk), asking->keys, term_color(TERM_RESET));
 }
 
 /* Only of the keys that make sense here. */
@@ -104,16 +104,16 @@ static void show_help(const struct asking *asking)
 		"e - manually edit the current hunk",
 	};
 
-	fprintf(stderr, "%s%s", term_color(TERM_RED), always);
+	term_say(stderr, "%s%s", term_color(TERM_RED), always);
 	for (size_t i = 0; i < ARRAY_SIZE(sometimes); i++)
 		if (offers(asking, sometimes[i][0]))
-			fprintf(stderr, "%s\n", sometimes[i]);
-	fprintf(stderr, "? - print help\n%s", term_color(TERM_RESET));
+			term_say(stderr, "%s\n", sometimes[i]);
+	term_say(stderr, "? - print help\n%s", term_color(TERM_RESET));
 }
 
 static void complain(const char *text)
 {
-	fprintf(stderr, "%s%s%s\n", term_color(TERM_RED), text, term_color(TERM_RESET));
+	term_say(stderr, "%s%s%s\n", term_color(TERM_RED), text, term_color(TERM_RESET));
 }
 
 /* --- answers --- */
@@ -149,11 +149,11 @@ static void list_hunks(const struct hunks *hunks, size_t *from)
 		struct strbuf line = STRBUF_INIT;
 
 		hunks_summarize(&line, hunk);
-		fprintf(stderr, "%c%2zu: ",
-			hunk->use == HUNK_USE	 ? '+'
-			: hunk->use == HUNK_SKIP ? '-'
-						 : ' ',
-			*from + 1);
+		term_say(stderr, "%c%2zu: ",
+			 hunk->use == HUNK_USE	  ? '+'
+			 : hunk->use == HUNK_SKIP ? '-'
+						  : ' ',
+			 *from + 1);
 		fwrite(line.buf, 1, line.len, stderr);
 		strbuf_release(&line);
 	}
@@ -171,20 +171,19 @@ static void go_to(struct asking *asking, struct strbuf *answer)
 	strbuf_trim(answer);
 	while (!answer->len) {
 		list_hunks(hunks, &from);
-		fputs(from < hunks->nr ? "go to which hunk (<ret> to see more)? "
-				       : "go to which hunk? ",
-		      stderr);
+		term_say(stderr, from < hunks->nr ? "go to which hunk (<ret> to see more)? "
+						  : "go to which hunk? ");
 		if (!prompt_read_line(answer))
 			return;
 		strbuf_trim(answer);
 	}
 	number = strtoul(answer->buf, &end, 10);
 	if (*end || end == answer->buf)
-		report_plain(stderr, "Invalid number: '%s'\n", answer->buf);
+		term_say(stderr, "Invalid number: '%s'\n", answer->buf);
 	else if (number && number <= hunks->nr)
 		asking->at = number - 1;
 	else
-		fprintf(stderr, "Sorry, only %zu hunks available.\n", hunks->nr);
+		term_say(stderr, "Sorry, only %zu hunks available.\n", hunks->nr);
 }
 
 static void find_hunk(struct asking *asking, const regex_t *regex)
@@ -215,14 +214,14 @@ static void search_hunk(struct asking *asking, struct strbuf *answer)
 
 	strbuf_splice(answer, 0, 1, "", 0);
 	if (!answer->len) {
-		fputs("search for regex? ", stderr);
+		term_say(stderr, "search for regex? ");
 		if (!prompt_read_line(answer) || !answer->len)
 			return;
 	}
 	failed = regcomp(&regex, answer->buf, REG_EXTENDED | REG_NOSUB | REG_NEWLINE);
 	if (failed) {
 		regerror(failed, &regex, why, sizeof(why));
-		report_plain(stderr, "Malformed search regexp %s: %s\n", answer->buf, why);
+		term_say(stderr, "Malformed search regexp %s: %s\n", answer->buf, why);
 		return;
 	}
 	find_hunk(asking, &regex);
@@ -234,8 +233,8 @@ static void split_hunk(struct asking *asking)
 	size_t pieces = hunks_pieces(&asking->hunks->items[asking->at]);
 
 	hunks_split(asking->hunks, asking->at);
-	fprintf(stderr, "%sSplit into %zu hunks.%s\n", term_color(TERM_BOLD), pieces,
-		term_color(TERM_RESET));
+	term_say(stderr, "%sSplit into %zu hunks.%s\n", term_color(TERM_BOLD), pieces,
+		 term_color(TERM_RESET));
 }
 
 static int edit_hunk(struct asking *asking)
@@ -344,7 +343,7 @@ static int ask_hunks(struct hunk_file *file, bool *quit_out)
 		if (!err)
 			err = cancel_check();
 	}
-	fputc('\n', stderr);
+	term_say(stderr, "\n");
 	*quit_out = asking.quit;
 	strbuf_release(&answer);
 	return err;

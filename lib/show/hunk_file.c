@@ -292,11 +292,7 @@ static int edit_text(struct strbuf *text)
 /* Part of the conversation, which goes to stderr even if the answer is JSON. */
 static void say_why(void)
 {
-	struct strbuf clean = STRBUF_INIT;
-
-	report_clean(&clean, ckpt_error_last());
-	fprintf(stderr, "error: %s\n", clean.buf);
-	strbuf_release(&clean);
+	term_say(stderr, "error: %s\n", ckpt_error_last());
 }
 
 static bool ask_again(void)
@@ -305,10 +301,10 @@ static bool ask_again(void)
 	bool again = false, known = false;
 
 	while (!known && !cancel_signal()) {
-		fprintf(stderr,
-			"%sYour edited hunk does not apply. Edit again (saying \"no\" discards!) "
-			"[y/n]? %s",
-			term_color(TERM_BLUE), term_color(TERM_RESET));
+		term_say(stderr,
+			 "%sYour edited hunk does not apply. Edit again (saying \"no\" discards!) "
+			 "[y/n]? %s",
+			 term_color(TERM_BLUE), term_color(TERM_RESET));
 		known = !prompt_read_line(&answer) || tolower((unsigned char)answer.buf[0]) == 'n';
 		again = !known && tolower((unsigned char)answer.buf[0]) == 'y';
 		known = known || again;

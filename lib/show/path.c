@@ -382,8 +382,8 @@ static int print_directory(struct snapshot *snapshot, struct wt_dir *dir)
 	int err = snapshot_expand(snapshot, dir);
 
 	for (size_t i = 0; !err && i < dir->nr; i++) {
-		printf("%s%s\n", report_path(wt_entries(dir)[i].name),
-		       wt_entries(dir)[i].kind == WT_DIR ? "/" : "");
+		term_say(stdout, "%s%s\n", report_path(wt_entries(dir)[i].name),
+			 wt_entries(dir)[i].kind == WT_DIR ? "/" : "");
 	}
 	return err;
 }

@@ -208,12 +208,12 @@ static void print_numbered(const struct list_row *rows, size_t nr)
 		strbuf_addf(&line, "%3zu  ", i + 1);
 		compose_line(&line, &rows[i], now);
 		term_add_cut(&fitting, line.buf, term_width());
-		fprintf(stderr, "%s\n", fitting.buf);
+		term_say(stderr, "%s\n", fitting.buf);
 		strbuf_release(&fitting);
 		strbuf_release(&line);
 	}
 	if (nr > NUMBERED)
-		fprintf(stderr, "and %zu more; 'git checkpoint list' shows all\n", nr - NUMBERED);
+		term_say(stderr, "and %zu more; 'git checkpoint list' shows all\n", nr - NUMBERED);
 }
 
 /* The answer is a number of the list, or whatever else a checkpoint can be called by. */

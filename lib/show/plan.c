@@ -50,11 +50,11 @@ static void print_line(FILE *out, const struct plan_line *line)
 	char *path = line->dir_len ? xmemdupz(line->path, line->dir_len + 1) : xstrdup(line->path);
 	char count[UNITS_SIZE];
 
-	fprintf(out, "  %s%c %s%s", term_color(looks[line->effect].color),
-		looks[line->effect].letter, report_path(path), term_color(TERM_RESET));
+	term_say(out, "  %s%c %s%s", term_color(looks[line->effect].color),
+		 looks[line->effect].letter, report_path(path), term_color(TERM_RESET));
 	if (line->dir_len)
-		fprintf(out, " (%s files)", units_format_count(count, line->rows));
-	fputc('\n', out);
+		term_say(out, " (%s files)", units_format_count(count, line->rows));
+	term_say(out, "\n");
 	free(path);
 }
 
@@ -102,19 +102,19 @@ static void print_rows(FILE *out, const struct restore_result *result, const cha
 		rows += lines.items[i].rows;
 	units_format_count(count, hidden);
 	if (hidden && said)
-		fprintf(out, "  and %s more; see '%s -n -v'\n", count, said->command);
+		term_say(out, "  and %s more; see '%s -n -v'\n", count, said->command);
 	else if (hidden)
-		fprintf(out, "  and %s more; see 'git checkpoint restore -n -v %s'\n", count, id);
+		term_say(out, "  and %s more; see 'git checkpoint restore -n -v %s'\n", count, id);
 	else if (!short_one && lines.nr < rows)
-		fprintf(out, "  -v shows every path\n");
+		term_say(out, "  -v shows every path\n");
 	plan_lines_release(&lines);
 }
 
 static void print_replays(FILE *out, const struct plan *plan)
 {
 	for (size_t i = 0; i < plan->captures.nr; i++)
-		fprintf(out, "  %s> capture %s, restored after the files%s\n",
-			term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
+		term_say(out, "  %s> capture %s, restored after the files%s\n",
+			 term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
 }
 
 void show_restore_print_plan(const struct restore_result *result, const struct ckpt_record *target)
@@ -136,10 +136,10 @@ static void say_head(const struct gitleft *head)
 	for (size_t i = 0; i + 1 < head->says.nr; i++)
 		report_message("warning", head->says.items[i]);
 	if (head->says.nr)
-		report_plain(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
-			     head->commands.nr ? ":" : "");
+		term_say(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
+			 head->commands.nr ? ":" : "");
 	for (size_t i = 0; i < head->commands.nr; i++)
-		report_plain(stderr, "    %s\n", head->commands.items[i]);
+		term_say(stderr, "    %s\n", head->commands.items[i]);
 }
 
 void show_restore_say_head(const struct restore_result *result)
@@ -150,7 +150,9 @@ void show_restore_say_head(const struct restore_result *result)
 	for (size_t i = 0; i < result->nested_nr && i < NESTED_SHOWN; i++)
 		say_head(&result->nested[i]);
 	if (result->nested_nr > NESTED_SHOWN)
-		fprintf(stderr, "warning: %zu more repositories have another HEAD now; --json names them\n",
+		term_say(
+			stderr,
+			"warning: %zu more repositories have another HEAD now; --json names them\n",
 			result->nested_nr - NESTED_SHOWN);
 	/* The one that matters most is the last that is read. */
 	say_head(&result->head);
@@ -184,12 +186,12 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 
 	progress_clear();
 	if (said)
-		fprintf(stderr, "Taking back %s\n", report_id(said->what));
+		term_say(stderr, "Taking back %s\n", report_id(said->what));
 	else
-		fprintf(stderr, "%s, %s: %s\n", report_id(target->id),
-			clock_format_age(age, target->created_at, clock_now()), reason);
+		term_say(stderr, "%s, %s: %s\n", report_id(target->id),
+			 clock_format_age(age, target->created_at, clock_now()), reason);
 	if (preview->agreed)
-		fputs("Files changed while you were asked. New in the plan:\n", stderr);
+		term_say(stderr, "Files changed while you were asked. New in the plan:\n");
 	print_rows(stderr, preview, target->id, true);
 	show_restore_print_git(stderr, preview);
 	print_replays(stderr, &preview->plan);
@@ -261,7 +263,7 @@ static void show_view(void *payload)
 		if (diff.changes.nr)
 			err = pager_show(view->session->gitconfig, print_diff, &diff);
 		else
-			fputs("Nothing differs any more.\n", stderr);
+			term_say(stderr, "Nothing differs any more.\n");
 		diff_release(&diff);
 	}
 	if (err && !cancel_signal())
@@ -302,6 +304,6 @@ int show_restore_confirm(const struct restore_result *preview, struct session *s
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
 	if (agreed)
 		return 0;
-	fputs(said ? "Not taken back.\n" : "Not restored.\n", stderr);
+	term_say(stderr, said ? "Not taken back.\n" : "Not restored.\n");
 	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
 }

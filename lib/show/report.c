@@ -18,25 +18,6 @@ static int status_of(int err)
 	}
 }
 
-void report_clean(struct strbuf *out, const char *text)
-{
-	utf8_printable(out, text, strlen(text), "\n\t", '?');
-}
-
-void report_plain(FILE *to, const char *fmt, ...)
-{
-	struct strbuf text = STRBUF_INIT, clean = STRBUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	report_clean(&clean, text.buf);
-	fputs(clean.buf, to);
-	strbuf_release(&text);
-	strbuf_release(&clean);
-}
-
 static struct strbuf *next_shown(void)
 {
 	static struct strbuf shown[16];
@@ -52,14 +33,6 @@ const char *report_path(const char *path)
 	struct strbuf *out = next_shown();
 
 	quote_path(out, path);
-	return out->buf;
-}
-
-const char *report_safe(const char *text)
-{
-	struct strbuf *out = next_shown();
-
-	report_clean(out, text);
 	return out->buf;
 }
 
@@ -127,15 +100,10 @@ void report_add_noted(json_t *answer)
 
 void report_message(const char *kind, const char *text)
 {
-	struct strbuf clean = STRBUF_INIT;
-
-	if (!report_speaks()) {
+	if (report_speaks())
+		term_say(stderr, "%s: %s\n", kind, text);
+	else
 		strlist_add(&noted, text);
-		return;
-	}
-	report_clean(&clean, text);
-	fprintf(stderr, "%s: %s\n", kind, clean.buf);
-	strbuf_release(&clean);
 }
 
 void report_messagef(const char *kind, const char *fmt, ...)
@@ -195,7 +163,8 @@ int report_done(int status)
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		/* A reader that has gone away is not our failure. */
 		if (errno != EPIPE)
-			fprintf(stderr, "fatal: unable to write the answer: %s\n", strerror(errno));
+			term_say(stderr, "fatal: unable to write the answer: %s\n",
+				 strerror(errno));
 		return EXIT_FATAL;
 	}
 	return status;
@@ -244,7 +213,7 @@ void report_text(const char *fmt, ...)
 	if (opt_common.quiet)
 		return;
 	va_start(ap, fmt);
-	vprintf(fmt, ap);
+	term_vsay(stdout, fmt, ap);
 	va_end(ap);
 }
 
@@ -412,7 +381,7 @@ static char *row_title(const struct ckpt_record *record)
 
 char *report_marked_title(const struct ckpt_record *record, int64_t now)
 {
-	struct strbuf text = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
 	char *title = row_title(record);
 
 	if (record->name)
@@ -432,7 +401,9 @@ char *report_marked_title(const struct ckpt_record *record, int64_t now)
 			    record->scope.nr > 1 ? ", ..." : "");
 	strbuf_addstr(&text, title);
 	free(title);
-	return strbuf_detach(&text, NULL);
+	utf8_printable(&line, text.buf, text.len, "", ' ');
+	strbuf_release(&text);
+	return strbuf_detach(&line, NULL);
 }
 
 /* --- where the project was --- */

@@ -38,15 +38,8 @@ json_t *report_error_object(int status, const char *message);
 /** The answer is no, and why: on stderr, or as a JSON error if asked for. */
 int report_no(const char *why);
 
-/** Append a sentence as git prints it: "?" for control characters, which names in it may contain. */
-void report_clean(struct strbuf *out, const char *text);
-
-/** A sentence without colours that may contain names, cleaned in the same way. */
-void report_plain(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
 /** For a sentence; good until the sixteenth call after it of one of these. */
 const char *report_path(const char *path); /**< as quote_path() has it */
-const char *report_safe(const char *text); /**< as report_clean() has it */
 const char *report_id(const char *id);	   /**< in the colour of ids */
 const char *report_shell(const char *text); /**< as a word for the shell */
 

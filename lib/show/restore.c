@@ -115,9 +115,10 @@ static json_t *git_json(const struct restore_result *result)
 static void say_git_mismatch(const struct restore_result *result)
 {
 	if (result->git.left)
-		fputs("error: the repository was left as it is\n", stderr);
+		term_say(stderr, "error: the repository was left as it is\n");
 	else if (result->git.checked && !result->git.match)
-		fputs("error: the repository is NOT as in the checkpoint: stop and look\n", stderr);
+		term_say(stderr,
+			 "error: the repository is NOT as in the checkpoint: stop and look\n");
 }
 
 static json_t *next_actions(const struct restore_result *result, const struct ckpt_record *target,
@@ -254,13 +255,14 @@ static void print_captures(const struct restore_result *result, const struct ckp
 			    capture_status_name(result->captures.items[i].status));
 	if (!restore_captures_failed(result))
 		return;
-	fprintf(stderr, "error: %s:", result->verified && !result->match ?
-					     "these captures were not restored" :
-					     "the files are restored, but not these captures");
+	term_say(stderr, "error: %s:",
+		 result->verified && !result->match
+			 ? "these captures were not restored"
+			 : "the files are restored, but not these captures");
 	for (size_t i = 0; i < result->captures.nr; i++)
 		if (result->captures.items[i].status != CAPTURE_DONE)
-			fprintf(stderr, " '%s'", result->captures.items[i].name);
-	fprintf(stderr, "\n");
+			term_say(stderr, " '%s'", result->captures.items[i].name);
+	term_say(stderr, "\n");
 	report_text("'git checkpoint restore %s' tries again\n", target->id);
 }
 
@@ -454,5 +456,5 @@ void show_restore_print_git(FILE *out, const struct restore_result *result)
 {
 	for (size_t i = 0; i < result->git.says.nr; i++)
 		if (restore_line_is_new(result, result->git.says.items[i]))
-			report_plain(out, "  %s\n", result->git.says.items[i]);
+			term_say(out, "  %s\n", result->git.says.items[i]);
 }

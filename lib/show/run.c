@@ -10,7 +10,7 @@ void show_run_say(const char *fmt, ...)
 	if (opt_common.quiet || !report_speaks())
 		return;
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	term_vsay(stderr, fmt, ap);
 	va_end(ap);
 }
 
@@ -204,8 +204,8 @@ static void print_copy(const struct into_result *result, const struct into_opts 
 		report_text("It is a worktree of the repository with HEAD at %.10s\n", result->head);
 	show_copy_say_mismatch(result);
 	if (result->head && !is_wrong(result) && !result->git_match)
-		fputs("error: its HEAD and index are NOT as in the checkpoint: do not use it\n",
-		      stderr);
+		term_say(stderr,
+			 "error: its HEAD and index are NOT as in the checkpoint: do not use it\n");
 }
 
 int show_copy_make(struct session *session, const struct into_opts *opts)

@@ -163,9 +163,7 @@ static void print_heading(const struct shown_turn *item)
 		add_number(&text, item->sum.files, "file");
 		strbuf_addf(&text, ", +%zu " MINUS "%zu", item->sum.added, item->sum.deleted);
 	}
-	printf("%s", term_color(TERM_BOLD));
-	report_plain(stdout, "%s", text.buf);
-	printf("%s\n", term_color(TERM_RESET));
+	term_say(stdout, "%s%s%s\n", term_color(TERM_BOLD), text.buf, term_color(TERM_RESET));
 	strbuf_release(&text);
 }
 
@@ -174,7 +172,7 @@ static void print_rows(const struct shown *shown, struct table *table, uint64_t 
 {
 	for (size_t i = 0; i < shown->list.nr; i++)
 		if (shown->list.rows[i].record->agent.turn == turn) {
-			printf("  ");
+			term_say(stdout, "  ");
 			table_print_row(table, i);
 		}
 }
@@ -193,8 +191,8 @@ static void print_text(const struct shown *shown)
 	char age[CLOCK_ISO_SIZE];
 	bool rest = false;
 
-	report_plain(stdout, "session %s of %s, %s\n", *shown->of->id ? shown->of->id : "without an id",
-		     shown->of->agent, clock_format_age(age, shown->of->fired, clock_now()));
+	term_say(stdout, "session %s of %s, %s\n", *shown->of->id ? shown->of->id : "without an id",
+		 shown->of->agent, clock_format_age(age, shown->of->fired, clock_now()));
 	for (size_t i = shown->of->nr; i--;) {
 		print_heading(&shown->items[i]);
 		print_rows(shown, table, shown->items[i].turn->number);
@@ -206,7 +204,7 @@ static void print_text(const struct shown *shown)
 		if (!rest)
 			report_text("outside of these turns\n");
 		rest = true;
-		printf("  ");
+		term_say(stdout, "  ");
 		table_print_row(table, i);
 	}
 	table_free(table);

@@ -65,34 +65,12 @@ static unsigned git_mode(unsigned mode)
 
 /* ---- headers ---- */
 
-/*
- * git's own quoting with core.quotePath=false, which leaves all bytes above
- * ASCII alone; quote_path() is stricter, for people and JSON.
- */
 static void add_name(struct strbuf *out, const char *prefix, const char *path)
 {
-	static const char escapes[] = "\aa\bb\tt\nn\vv\ff\rr\"\"\\\\";
-	bool quoted = false;
+	char *name = xstrfmt("%s%s", prefix, path);
 
-	for (const char *p = path; *p && !quoted; p++)
-		quoted = (unsigned char)*p < 0x20 || *p == 0x7f || *p == '"' || *p == '\\';
-	strbuf_addf(out, "%s%s", quoted ? "\"" : "", prefix);
-	for (; *path; path++) {
-		const char *esc = escapes;
-
-		while (quoted && *esc && *esc != *path)
-			esc += 2;
-		if (!quoted)
-			strbuf_addch(out, *path);
-		else if (*esc)
-			strbuf_addf(out, "\\%c", esc[1]);
-		else if ((unsigned char)*path < 0x20 || *path == 0x7f)
-			strbuf_addf(out, "\\%03o", (unsigned)*path);
-		else
-			strbuf_addch(out, *path);
-	}
-	if (quoted)
-		strbuf_addch(out, '"');
+	quote_path(out, name);
+	free(name);
 }
 
 static void add_side_name(struct strbuf *out, const struct side *side)

@@ -10,15 +10,15 @@ bool prompt_possible(void)
 
 static void explain(FILE *tty, const struct prompt *prompt)
 {
-	fprintf(tty, "y - %s\nn - %s; so does every other answer\n%c - %s\n? - show this help\n",
-		prompt->yes, prompt->no, prompt->look->letter, prompt->look->help);
+	term_say(tty, "y - %s\nn - %s; so does every other answer\n%c - %s\n? - show this help\n",
+		 prompt->yes, prompt->no, prompt->look->letter, prompt->look->help);
 }
 
 static void read_answer(char answer[PROMPT_ANSWER_SIZE], FILE *tty)
 {
 	fflush(tty);
 	if (!fgets(answer, PROMPT_ANSWER_SIZE, tty)) {
-		fputc('\n', stderr);
+		term_say(stderr, "\n");
 		answer[0] = '\0';
 	}
 	answer[strcspn(answer, "\r\n")] = '\0';
@@ -41,7 +41,7 @@ bool prompt_text(char answer[PROMPT_ANSWER_SIZE], const char *question)
 
 	if (!tty)
 		return false;
-	fprintf(tty, "%s ", question);
+	term_say(tty, "%s ", question);
 	read_answer(answer, tty);
 	fclose(tty);
 	return *answer && !cancel_signal();
@@ -73,10 +73,10 @@ bool prompt_ask(const struct prompt *prompt)
 
 		if (!tty)
 			return false;
-		fprintf(tty, "%s [y/N", prompt->question);
+		term_say(tty, "%s [y/N", prompt->question);
 		if (prompt->look)
-			fprintf(tty, "/%c/?", prompt->look->letter);
-		fputs("] ", tty);
+			term_say(tty, "/%c/?", prompt->look->letter);
+		term_say(tty, "] ");
 		read_answer(answer, tty);
 		again = look(prompt, answer, tty);
 		fclose(tty);

@@ -108,11 +108,8 @@ void row_print(const struct row *row, const struct row_line *lines, size_t nr)
 
 		while (text && *text) {
 			size_t len = strcspn(text, "\n");
-			struct strbuf clean = STRBUF_INIT;
 
-			utf8_printable(&clean, text, len, "\t", '?');
-			printf("%-10s %s\n", label, clean.buf);
-			strbuf_release(&clean);
+			term_say(stdout, "%-10s %.*s\n", label, (int)len, text);
 			text += len + (text[len] == '\n');
 			label = "";
 		}

@@ -39,17 +39,61 @@ void term_set_color(const char *when)
 	color_state = on ? COLOR_ON : COLOR_OFF;
 }
 
+static const char *const escapes[] = {
+	[TERM_RESET] = "\x1b[m",  [TERM_BOLD] = "\x1b[1m",   [TERM_DIM] = "\x1b[2m",
+	[TERM_RED] = "\x1b[31m",  [TERM_GREEN] = "\x1b[32m", [TERM_YELLOW] = "\x1b[33m",
+	[TERM_BLUE] = "\x1b[34m", [TERM_CYAN] = "\x1b[36m",
+};
+
 const char *term_color(enum term_color color)
 {
-	static const char *const escapes[] = {
-		[TERM_RESET] = "\x1b[m",   [TERM_BOLD] = "\x1b[1m",    [TERM_DIM] = "\x1b[2m",
-		[TERM_RED] = "\x1b[31m",   [TERM_GREEN] = "\x1b[32m",  [TERM_YELLOW] = "\x1b[33m",
-		[TERM_BLUE] = "\x1b[34m",  [TERM_CYAN] = "\x1b[36m",
-	};
-
 	if (color_state == COLOR_UNDECIDED)
 		term_set_color("auto");
 	return color_state == COLOR_ON ? escapes[color] : "";
+}
+
+/* ---- text ---- */
+
+/* The length of the colour that the text begins with, 0: it is none that we would print. */
+static size_t color_length(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(escapes) && color_state == COLOR_ON; i++)
+		if (!strncmp(text, escapes[i], strlen(escapes[i])))
+			return strlen(escapes[i]);
+	return 0;
+}
+
+void term_clean(struct strbuf *out, const char *text)
+{
+	while (*text) {
+		size_t color = color_length(text), len = 1 + strcspn(text + 1, "\x1b");
+
+		if (color)
+			strbuf_add(out, text, color);
+		else
+			utf8_printable(out, text, len, "\n\t", '?');
+		text += color ? color : len;
+	}
+}
+
+void term_vsay(FILE *to, const char *fmt, va_list ap)
+{
+	struct strbuf text = STRBUF_INIT, clean = STRBUF_INIT;
+
+	strbuf_vaddf(&text, fmt, ap);
+	term_clean(&clean, text.buf);
+	fwrite(clean.buf, 1, clean.len, to);
+	strbuf_release(&text);
+	strbuf_release(&clean);
+}
+
+void term_say(FILE *to, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	term_vsay(to, fmt, ap);
+	va_end(ap);
 }
 
 unsigned term_width(void)
@@ -122,17 +166,6 @@ static size_t char_width(uint32_t c)
 	return in_ranges(c, wide, ARRAY_SIZE(wide)) ? 2 : 1;
 }
 
-static uint32_t decode(const char *s, size_t len)
-{
-	uint32_t c = (unsigned char)s[0];
-
-	if (len > 1)
-		c &= 0x7fu >> len;
-	for (size_t i = 1; i < len; i++)
-		c = c << 6 | ((unsigned char)s[i] & 0x3f);
-	return c;
-}
-
 size_t term_text_width(const char *text)
 {
 	size_t left = strlen(text), width = 0;
@@ -141,7 +174,7 @@ size_t term_text_width(const char *text)
 		size_t len = utf8_sequence(text, left);
 
 		/* A byte that is not UTF-8 is shown as one replacement character. */
-		width += len ? char_width(decode(text, len)) : 1;
+		width += len ? char_width(utf8_decode(text, len)) : 1;
 		len = len ? len : 1;
 		text += len;
 		left -= len;

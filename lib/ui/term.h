@@ -31,6 +31,19 @@ void term_set_color(const char *when);
 /** The escape for stdout, "" if it is not coloured. */
 const char *term_color(enum term_color color);
 
+/**
+ * Print a sentence on stdout, on stderr or on the terminal itself. This is the door through which
+ * text gets there: names, messages and paths in it may have been chosen by somebody else, and a
+ * terminal would obey the control characters in them. What remains is text, newlines, tabs and the
+ * colours of term_color(). Bytes that are meant as bytes (contents of files, "-z", JSON, which
+ * escapes for itself) are written by fwrite().
+ */
+void term_say(FILE *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void term_vsay(FILE *to, const char *fmt, va_list ap);
+
+/** Append a text as term_say() prints it: "?" instead of what a terminal would obey. */
+void term_clean(struct strbuf *out, const char *text);
+
 /** Columns of the terminal; without one COLUMNS, or else 80. */
 unsigned term_width(void);
 

@@ -7,7 +7,7 @@
 # Includes are read from the sources. With <build>, where these were compiled, the symbols are
 # checked too: a function that is declared by hand, without an include, does not get past nm. A
 # global name begins with that of its file, the first word of it, or that of its folder, so that
-# who reads a call knows where to look.
+# who reads a call knows where to look. Where text is printed, it is by term_say() alone.
 # usage: check-layers.sh [<root> [<build>]]
 set -eu
 
@@ -58,6 +58,15 @@ find lib -name '*.[ch]' -exec awk -v folders="$folders" '
 	}
 	END { exit bad }
 ' {} + || status=1
+
+# Text reaches a terminal by one door, term_say(), which lets no control characters through.
+for folder in ui show cmd; do
+	test -d lib/$folder || continue
+	if grep -nE '(^|[^a-z_])(v?f?printf|f?puts)\(' -r lib/$folder --include='*.c' |
+		sed 's/^\([^:]*:[^:]*\):.*/\1: prints past term_say()/' | grep .; then
+		status=1
+	fi
+done
 
 test $# -ge 2 || exit $status
 

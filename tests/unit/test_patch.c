@@ -292,19 +292,40 @@ static void test_patch_links(void **state)
 	expect_as_git();
 }
 
+static void expect_names_as_git(const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		set_text(names[i], i % 3 == 1 ? 0 : 0100644, "a\n", i % 3 == 2 ? 0 : 0100644,
+			 "b\n");
+	expect_as_git();
+}
+
 static void test_patch_names(void **state)
 {
 	static const char *const names[] = {
-		"with space", " lead",	     "tab\there",  "new\nline", "quote\"d",
-		"back\\slash", "\x01\x1b[31m", "del\x7f",   "\xc3\xa4\xe2\x82\xac", "bad\xff\xfe",
-		"bad\xff\n",  "-dash",	     ":colon",	   "a b\tc",	"trail ",
-		"\a\b\v\f\r", "single'",     "#hash",
+		"with space",	" lead",      "tab\there",
+		"new\nline",	"quote\"d",   "back\\slash",
+		"\x01\x1b[31m", "del\x7f",    "\xc3\xa4\xe2\x82\xac",
+		"-dash",	":colon",     "a b\tc",
+		"trail ",	"\a\b\v\f\r", "single'",
+		"#hash",
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		set_text(names[i], i % 3 == 1 ? 0 : 0100644, "a\n", i % 3 == 2 ? 0 : 0100644, "b\n");
-	expect_as_git();
+	expect_names_as_git(names, ARRAY_SIZE(names));
+}
+
+/* What a terminal may obey is never left as it is: there we are as git by default. */
+static void test_patch_names_with_control_characters(void **state)
+{
+	static const char *const names[] = {
+		"bad\xff\xfe", "bad\xff\n",	   "csi\xc2\x9b[31m",
+		"raw\x9b[31m", "\xe2\x80\xae.txt", "\xc3\xa4\tb",
+	};
+
+	(void)state;
+	sh("git config core.quotePath true");
+	expect_names_as_git(names, ARRAY_SIZE(names));
 }
 
 static void random_line(struct strbuf *out)
@@ -460,6 +481,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_patch_binary, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_patch_links, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_patch_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_patch_names_with_control_characters, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_patch_random, setup, teardown),
 		cmocka_unit_test(test_patch_odd_modes),
 		cmocka_unit_test(test_patch_directories),

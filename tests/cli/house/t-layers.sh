@@ -68,6 +68,18 @@ test_a_name_says_where_it_is() {
 	expect_grep '^lib/base/pack_read\.c: package()' out
 }
 
+test_text_reaches_the_terminal_by_one_door() {
+	mkdir -p lib/show lib/base
+	echo 'void show_a(void) { printf("%s", name); }' >lib/show/a.c
+	echo 'void show_b(void) { fputs(name, stderr); }' >lib/show/b.c
+	echo 'void show_c(void) { snprintf(b, 1, "x"); term_say(stdout, "x"); }' >lib/show/c.c
+	echo 'void base_d(void) { printf("%s", name); }' >lib/base/d.c
+	expect_exit 1 check_layers . >out
+	expect_eq 2 "$(wc -l <out)" 'lines of the report'
+	expect_grep '^lib/show/a\.c:1: ' out
+	expect_grep '^lib/show/b\.c:1: ' out
+}
+
 test_ways_around_are_seen() {
 	mkdir -p lib/base lib/ui
 	echo ' #  include   <ui/term.h>' >lib/base/a.c
