@@ -6,7 +6,7 @@ const char *capture_status_name(enum capture_status status)
 	static const char *const names[] = {
 		[CAPTURE_PLANNED] = "planned",	 [CAPTURE_DONE] = "restored",
 		[CAPTURE_FAILED] = "failed",	 [CAPTURE_UNCONFIGURED] = "not configured",
-		[CAPTURE_LEFT] = "not replayed",
+		[CAPTURE_LEFT] = "not replayed",	 [CAPTURE_FOREIGN] = "foreign",
 	};
 
 	return names[status];
@@ -36,7 +36,7 @@ int capture_back_open(struct capture_back *back, struct session *session, struct
 	back->captures = meta->captures;
 	memset(&meta->captures, 0, sizeof(meta->captures));
 	err = capture_load(&back->defs, session);
-	for (size_t i = 0; i < back->captures.nr && !err; i++)
+	for (size_t i = 0; i < back->captures.nr && !back->foreign && !err; i++)
 		if (find_command(back, back->captures.items[i].name))
 			strlist_add(&back->replayed, back->captures.items[i].name);
 	return err;
@@ -58,8 +58,13 @@ void capture_back_plan(struct capture_outcomes *out, struct strlist *warnings,
 		struct capture_outcome *item = &out->items[i];
 
 		item->name = xstrdup(back->captures.items[i].name);
-		item->status = CAPTURE_PLANNED;
-		if (find_command(back, item->name))
+		item->status = back->foreign ? CAPTURE_FOREIGN : CAPTURE_PLANNED;
+		if (back->foreign)
+			strlist_addf(warnings,
+				     "capture '%s' comes from elsewhere and is left alone; with "
+				     "--captures your own command gets it",
+				     item->name);
+		if (back->foreign || find_command(back, item->name))
 			continue;
 		item->status = CAPTURE_UNCONFIGURED;
 		strlist_addf(warnings,

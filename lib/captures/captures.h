@@ -114,9 +114,10 @@ enum capture_status {
 	CAPTURE_FAILED,
 	CAPTURE_UNCONFIGURED, /**< it no longer has a restore command */
 	CAPTURE_LEFT,	      /**< because the files did not verify */
+	CAPTURE_FOREIGN,      /**< it was not taken here, and nobody asked for it */
 };
 
-/** "planned", "restored", "failed", "not configured", "not replayed". */
+/** "planned", "restored", "failed", "not configured", "not replayed", "foreign". */
 const char *capture_status_name(enum capture_status status);
 
 struct capture_outcome {
@@ -136,9 +137,10 @@ struct capture_back {
 	struct capture_defs defs;
 	struct ckpt_captures captures;
 	struct strlist replayed; /**< names of those that have a restore command */
+	bool foreign;		 /**< no command gets any: somebody else chose the bytes */
 };
 
-/** Takes over those of `meta`. */
+/** Takes over those of `meta`; `foreign` is set by the caller before. */
 int capture_back_open(struct capture_back *back, struct session *session, struct ckpt_meta *meta);
 void capture_back_close(struct capture_back *back);
 

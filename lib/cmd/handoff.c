@@ -3,7 +3,7 @@
 
 #include "remote/remote.h"
 
-static bool force, yes;
+static bool force, yes, captures;
 
 /* ---- handoff ---- */
 
@@ -99,6 +99,8 @@ const struct opt_spec cmd_handoff_spec = {
 static const struct opt takeover_options[] = {
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask before the restore" },
 	{ OPT_FLAG, 0, "force", &force, NULL, "also what restore needs --force for" },
+	{ OPT_FLAG, 0, "captures", &captures, NULL,
+	  "give captures from there to your own restore commands" },
 	{ OPT_END },
 };
 
@@ -124,6 +126,7 @@ static int restore(struct session *session, const struct ckpt_record *record)
 		.source = JOURNAL_SOURCE,
 		.paths = &all,
 		.force = force,
+		.captures = captures,
 		.git.what = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,
 	};
 	int err = force ? 0 : show_restore_check_expired(record);

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 
 static bool dry_run, verbose, yes, no_delete, no_verify, force, go_on, abort_, with_index, with_git;
+static bool captures;
 static bool as_worktree, turn, by_hunks;
 static const char *reason, *verify_command, *verify_how, *into, *branch, *store_name;
 static const char *source = JOURNAL_SOURCE;
@@ -24,6 +25,8 @@ static const struct opt restore_options[] = {
 	  "run this after the restore and report its result", OPT_ALSO },
 	{ OPT_FLAG, 0, "force", &force, NULL,
 	  "restore even if expired; skip what cannot be saved first", OPT_ALSO },
+	{ OPT_FLAG, 0, "captures", &captures, NULL,
+	  "give captures from elsewhere to your own restore commands", OPT_ALSO },
 	{ OPT_FLAG, 0, "continue", &go_on, NULL, "finish an interrupted restore", OPT_FORM },
 	{ OPT_FLAG, 0, "abort", &abort_, NULL, "go back to the state before an interrupted restore",
 	  OPT_FORM },
@@ -174,6 +177,7 @@ static int restore_named(struct session *session, const struct strlist *args, bo
 		.no_verify = no_verify,
 		.verify_full = verify_how,
 		.force = force,
+		.captures = captures,
 		.git.what = with_git	    ? JOURNAL_GIT
 		       : with_index ? JOURNAL_INDEX
 				    : JOURNAL_FILES,
@@ -210,6 +214,7 @@ static int restore_remembered(struct session *session, enum undo_way way)
 		job.opts.no_verify = no_verify;
 		job.opts.verify_full = verify_how;
 		job.opts.force = true;
+		job.opts.captures = captures;
 		if (way == UNDO_BACK || way == UNDO_FORTH)
 			job.opts.source = source;
 		if (force)
@@ -235,6 +240,8 @@ static int check_into(const struct strlist *args)
 	if (verify_command)
 		return ckpt_error_set(CKPT_EUSAGE, "option '--verify-command' does not go with '--into'; "
 						   "'git checkpoint try' runs a command in a copy");
+	if (captures)
+		return ckpt_error_set(CKPT_EUSAGE, "options '--captures' and '--into' cannot be used together");
 	if (!is_named(args))
 		return ckpt_error_set(CKPT_EUSAGE,
 				      "--into needs a checkpoint, such as @ for the newest");

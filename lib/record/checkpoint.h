@@ -127,6 +127,12 @@ static inline bool record_is_meant(const struct ckpt_record *record)
 	return !record->safety && !record->imported && !record->machine;
 }
 
+/** Whether somebody else may have chosen what is in it: the user's commands do not get it unasked. */
+static inline bool record_is_foreign(const struct ckpt_record *record)
+{
+	return record->imported || record->machine;
+}
+
 /** What hangs off the commit, besides the record itself. */
 struct ckpt_meta {
 	struct strbuf modes;

@@ -26,7 +26,8 @@ void restore_result_release(struct restore_result *result)
 bool restore_captures_failed(const struct restore_result *result)
 {
 	for (size_t i = 0; i < result->captures.nr; i++)
-		if (result->captures.items[i].status != CAPTURE_DONE && result->done)
+		if (result->captures.items[i].status != CAPTURE_DONE &&
+		    result->captures.items[i].status != CAPTURE_FOREIGN && result->done)
 			return true;
 	return false;
 }
@@ -180,6 +181,7 @@ static int open_restore(struct restore *r, struct session *session, const struct
 		err = check_journal(r);
 	if (!err)
 		err = open_points(r);
+	r->captures.foreign = record_is_foreign(opts->target) && !opts->captures;
 	if (!err && restores_captures(r))
 		err = capture_back_open(&r->captures, session, &r->target.meta);
 	return err;
@@ -239,6 +241,8 @@ static void plan_captures(struct restore_result *out, struct restore *r)
 	strlist_release(&r->plan.captures);
 	strlist_extend(&r->plan.captures, &r->captures.replayed);
 	capture_back_plan(&out->captures, &out->warnings, &r->captures);
+	out->foreign = record_is_foreign(r->leads_to) || r->opts->step.foreign;
+	out->incomplete = out->incomplete || (r->captures.foreign && out->captures.nr);
 }
 
 /* Without files there is little to plan. */

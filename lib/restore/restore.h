@@ -56,6 +56,7 @@ struct restore_step {
 	const struct strlist *made;
 	/** Who asked for the restore that is undone; NULL: it does not matter. */
 	const char *source;
+	bool foreign; /**< what is redone brought files from elsewhere */
 };
 
 struct restore_opts {
@@ -82,6 +83,7 @@ struct restore_opts {
 	bool no_verify;
 	bool verify_full; /**< look at every file again, not only where the restore has been */
 	bool force;
+	bool captures; /**< restore captures of another machine, and imported ones, too */
 	/**
 	 * Called before anything is done, with the plan and what is to be said about HEAD; 0 goes
 	 * on. NULL: do not ask.
@@ -98,6 +100,7 @@ struct restore_result {
 	struct plan_kept *conflicts;
 	size_t conflicts_nr;
 	bool done;         /**< false: a dry run */
+	bool foreign;	   /**< somebody else may have chosen the files */
 	struct plan plan;  /**< rows and kept; the actions are no longer valid */
 	char pre_hash[STATEHASH_SIZE], post_hash[STATEHASH_SIZE], target_hash[STATEHASH_SIZE];
 	bool verified;     /**< the result was checked */
@@ -146,8 +149,9 @@ bool restore_row_is_new(const struct restore_result *preview, const struct plan_
 
 /**
  * Run the user's check in the restored worktree: `command`, or the setting
- * verifyCommand if that is NULL. Does nothing after a dry run. The lock is not
- * held: the command may use checkpoints. `result` points at the command.
+ * verifyCommand if that is NULL. Does nothing after a dry run, and leaves the
+ * setting alone if the files are foreign: then a warning says so.
+ * The lock is not held: the command may use checkpoints. `result` points at the command.
  */
 void restore_own_check(struct restore_result *result, const struct session *session,
 		       const char *command);

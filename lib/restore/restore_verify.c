@@ -524,10 +524,19 @@ int restore_verify(struct restore_result *out, struct restore *r)
 void restore_own_check(struct restore_result *result, const struct session *session,
 		       const char *command)
 {
-	if (!command)
+	bool setting = !command;
+
+	if (setting)
 		command = session->settings.verify_command;
 	if (!command || !result->done)
 		return;
+	if (setting && result->foreign) {
+		strlist_addf(&result->warnings,
+			     "verifyCommand was not run, since the files come from elsewhere: look "
+			     "at them, then run '%s'",
+			     command);
+		return;
+	}
 	result->own_check = command;
 	result->own_check_status = spawn_shell(command, session->worktree);
 }

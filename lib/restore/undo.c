@@ -64,6 +64,20 @@ static void continue_step(struct undo_job *job, struct session *session)
 	journal_undo_release(&stack);
 }
 
+/* Whether what was restored then had come from elsewhere, or was what another one led to that had. */
+static bool came_from_elsewhere(struct session *session, const char *name)
+{
+	struct ckpt_record record;
+	bool foreign = strchr(name, '/');
+
+	if (foreign || lookup_target(&record, session->store, name))
+		return foreign;
+	foreign = record_is_foreign(&record) ||
+		  (*record.composed_for && came_from_elsewhere(session, record.composed_for));
+	record_release(&record);
+	return foreign;
+}
+
 static int from_stack(struct undo_job *job, struct session *session, bool back)
 {
 	struct undo_stack stack;
@@ -82,6 +96,7 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 		take_git(job, entry->git, &entry->refs, &entry->config, back);
 		job->source = back ? xstrdup(entry->source) : NULL;
 		job->opts.step.source = job->source;
+		job->opts.step.foreign = !back && came_from_elsewhere(session, entry->restored);
 		err = lookup_name(&job->target, session->store,
 				  back ? entry->before : entry->after);
 		/* Not found here means lost, not "nothing to do". */

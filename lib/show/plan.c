@@ -110,11 +110,18 @@ static void print_rows(FILE *out, const struct restore_result *result, const cha
 	plan_lines_release(&lines);
 }
 
-static void print_replays(FILE *out, const struct plan *plan)
+static void print_replays(FILE *out, const struct restore_result *result)
 {
-	for (size_t i = 0; i < plan->captures.nr; i++)
-		term_say(out, "  %s> capture %s, restored after the files%s\n",
-			 term_color(TERM_YELLOW), plan->captures.items[i], term_color(TERM_RESET));
+	const struct capture_outcomes *captures = &result->captures;
+
+	for (size_t i = 0; i < captures->nr; i++)
+		if (captures->items[i].status != CAPTURE_UNCONFIGURED)
+			term_say(out, "  %s> capture %s, %s%s\n", term_color(TERM_YELLOW),
+				 captures->items[i].name,
+				 captures->items[i].status == CAPTURE_FOREIGN
+					 ? "from elsewhere: not restored without --captures"
+					 : "restored after the files",
+				 term_color(TERM_RESET));
 }
 
 void show_restore_print_plan(const struct restore_result *result, const struct ckpt_record *target)
@@ -126,7 +133,7 @@ void show_restore_print_plan(const struct restore_result *result, const struct c
 	if (!result->done && said)
 		fwrite(said->patch->buf, 1, said->patch->len, stdout);
 	if (!result->done)
-		print_replays(stdout, &result->plan);
+		print_replays(stdout, result);
 }
 
 /* --- the question --- */
@@ -194,7 +201,7 @@ static void show_preview(const struct restore_result *preview, const struct ckpt
 		term_say(stderr, "Files changed while you were asked. New in the plan:\n");
 	print_rows(stderr, preview, target->id, true);
 	show_restore_print_git(stderr, preview);
-	print_replays(stderr, &preview->plan);
+	print_replays(stderr, preview);
 	show_restore_say_conflicts(preview);
 	show_restore_say_head(preview);
 	plan_shown = true;

@@ -11,7 +11,8 @@ on() {
 		on_machine=$T/machines/$1
 		cd "$T/machines/$1/$(cat "$T/machines/$1/where")" || exit
 		HOME=$T/machines/$1 XDG_STATE_HOME=$T/machines/$1/state GIT_CHECKPOINT_MACHINE=$1
-		export HOME XDG_STATE_HOME GIT_CHECKPOINT_MACHINE
+		XDG_CONFIG_HOME=$HOME/.config
+		export HOME XDG_CONFIG_HOME XDG_STATE_HOME GIT_CHECKPOINT_MACHINE
 		shift
 		case $(command -v "$1") in
 		# a function of ours only looks
