@@ -166,8 +166,9 @@ int main(int argc, char **argv)
 		if (opt_common.json)
 			return report_failure(ckpt_error_set(
 				CKPT_EUSAGE, "no command given; see 'git checkpoint -h'"));
-		cmd_usage(stderr);
-		return EXIT_USAGE;
+		/* As git does it. */
+		cmd_usage_short(stdout);
+		return report_done(EXIT_NO);
 	}
 	cmd = find_internal(argv[i]);
 	own = cmd != NULL;

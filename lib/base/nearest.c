@@ -33,11 +33,13 @@ size_t nearest_distance(const char *a, const char *b)
 const char *nearest_word(const char *word, const char *const *words, size_t nr)
 {
 	/* With this much replaced, it is another word. */
-	size_t len = strlen(word), best = len < 4 ? len / 2 + 1 : len / 3 + 2;
+	size_t len = strlen(word), best = 2 * (len < 4 ? len / 2 + 1 : len / 3 + 2) - 1;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < nr; i++) {
-		size_t distance = nearest_distance(word, words[i]);
+		/* People begin a word as they mean it: "prun" is "prune", not "run". */
+		size_t begins = tolower((unsigned char)*word) == tolower((unsigned char)*words[i]);
+		size_t distance = 2 * nearest_distance(word, words[i]) + !begins;
 
 		if (distance < best) {
 			best = distance;

@@ -69,7 +69,8 @@ int cmd_unknown(const char *name)
 
 	for (size_t i = 0; i < cmd_table.nr; i++)
 		names[i] = cmd_table.items[i].name;
-	nearest = opt_suggestion(name, names, cmd_table.nr);
+	/* Those that change something ask, or can be undone. */
+	nearest = nearest_word(name, names, cmd_table.nr);
 	free(names);
 	if (text)
 		return ckpt_error_set(CKPT_EUSAGE, "unknown command '%s'; %s", name, text);

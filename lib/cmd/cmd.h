@@ -100,8 +100,11 @@ int cmd_agent_hook(int argc, char **argv);
  */
 int cmd_complete(char *const *argv, size_t argc);
 
-/** The list of commands, if none was given, or if asked for. */
+/** The list of commands. */
 void cmd_usage(FILE *out);
+
+/** The few that one needs, if none was given. */
+void cmd_usage_short(FILE *out);
 
 /**
  * Open the manual page of a command, or that of the program (NULL), with

@@ -13,6 +13,19 @@ static bool offer(struct complete *complete, const char *what)
 	return ours;
 }
 
+void cmd_usage_short(FILE *out)
+{
+	static const char *const names[] = { "save", "list",	"status", "diff",
+					     "show", "restore", "undo",	  "pin" };
+
+	term_say(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		term_say(out, "    %-10s %s\n", names[i], cmd_find(names[i])->spec->summary);
+	term_say(out,
+		 "\n'git checkpoint -h' lists all commands, 'git checkpoint --help' opens the\n"
+		 "manual.\n");
+}
+
 void cmd_usage(FILE *out)
 {
 	term_say(out, "usage: git checkpoint [-C <dir>] <command> [<options>]\n");

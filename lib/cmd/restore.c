@@ -131,12 +131,28 @@ static int refuse_inside(const struct session *session, const char *typed)
 	return err;
 }
 
+static bool is_branch(const struct session *session, const char *name)
+{
+	char *ref = xstrfmt("refs/heads/%s", name);
+	char *commit = session->repo ? repo_ref(session->repo, ref) : NULL;
+
+	free(ref);
+	free(commit);
+	return commit != NULL;
+}
+
 static int find_named(struct ckpt_record *out, struct session *session, const char *name)
 {
 	int err = session_lookup(out, session->store, name);
 
 	if (err == CKPT_ENOTFOUND && access(name, F_OK) && show_inside_is(name))
 		return refuse_inside(session, name);
+	if (err == CKPT_ENOTFOUND && is_branch(session, name))
+		return ckpt_error_set(
+			err,
+			"no checkpoint named '%s': that is a branch, which 'git switch' "
+			"goes to; see 'git checkpoint list'",
+			name);
 	/* As `git restore <path>` would have it. */
 	if (err == CKPT_ENOTFOUND && !access(name, F_OK))
 		err = ckpt_error_set(err, "no checkpoint named '%s'; to restore the path of that name: "

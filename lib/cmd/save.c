@@ -425,6 +425,7 @@ static int save(struct session *session, const struct strlist *args)
 
 static const struct opt_instead instead[] = {
 	{ "-a", "all files are saved, unless paths are named" },
+	{ "--all", "all files are saved, unless paths are named" },
 	{ "-u", "untracked files are saved, too" },
 	{ "--include-untracked", "untracked files are saved, too" },
 	{ "--amend", "a checkpoint does not change; 'git checkpoint drop @' deletes the newest" },

@@ -126,27 +126,42 @@ static bool is_state_only(const struct ckpt_record *record, void *payload)
 	return record->state_only && !record->imported;
 }
 
-static int none_yet(int err)
+static bool is_imported(const struct ckpt_record *record, void *payload)
 {
-	return err != CKPT_ENOTFOUND ? err :
-	       ckpt_error_set(err, "no checkpoint yet; 'git checkpoint save' takes one");
+	(void)payload;
+	return record->imported;
+}
+
+static int none_yet(int err, struct store *store, const struct ref_list *refs)
+{
+	struct ckpt_record record;
+
+	if (err != CKPT_ENOTFOUND)
+		return err;
+	if (lookup_newest_such(&record, store, refs, is_imported, NULL))
+		return ckpt_error_set(err, "no checkpoint yet; 'git checkpoint save' takes one");
+	record_release(&record);
+	return ckpt_error_set(err, "no checkpoint was taken here yet; those that were imported are "
+				   "named by their ids, see 'git checkpoint list'");
 }
 
 int lookup_latest(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
 {
-	return none_yet(lookup_newest_such(out, store, refs, is_meant, NULL));
+	return none_yet(lookup_newest_such(out, store, refs, is_meant, NULL), store, refs);
 }
 
 int lookup_newest(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 		  const struct strlist *scope)
 {
-	return none_yet(lookup_newest_such(out, store, refs, has_scope, (void *)scope));
+	return none_yet(lookup_newest_such(out, store, refs, has_scope, (void *)scope), store,
+			refs);
 }
 
 int lookup_newest_meant(struct ckpt_record *out, struct store *store, const struct ref_list *refs,
 			const struct strlist *scope)
 {
-	return none_yet(lookup_newest_such(out, store, refs, is_meant_with_scope, (void *)scope));
+	return none_yet(lookup_newest_such(out, store, refs, is_meant_with_scope, (void *)scope),
+			store, refs);
 }
 
 int lookup_newest_state(struct ckpt_record *out, struct store *store, const struct ref_list *refs)
@@ -185,25 +200,43 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 	return err == CKPT_ENOTFOUND ? no_files(out, store) : err;
 }
 
-static int set_unknown(const char *name)
+/* What serves instead, of a name that means something to git or to people; NULL: nothing is known. */
+static char *advise(const char *name)
 {
-	const char *dots = strstr(name, "..");
+	static const char *const newest[] = {
+		"last", "latest", "newest", "current", "recent", "now"
+	};
+	const char *digits = name + strspn(name, "@{"), *dots = strstr(name, "..");
+	size_t len = strspn(digits, "0123456789");
+	int64_t when;
 
+	for (size_t i = 0; i < ARRAY_SIZE(newest); i++)
+		if (!strcasecmp(name, newest[i]))
+			return xstrdup("the newest is '@', the one before '@~1'");
 	/* Nothing of the project is a checkpoint, but this is what git users type first. */
 	if (strcspn(name, "~^@") == 4 && !strncmp(name, "HEAD", 4))
-		return ckpt_error_set(
-			CKPT_ENOTFOUND,
-			"no checkpoint named '%s': that is a commit of the project; the "
-			"newest checkpoint is '@', the one before '@~1'",
-			name);
+		return xstrdup("that is a commit of the project; the newest checkpoint is '@', the "
+			       "one before '@~1'");
 	/* A range, not a path. */
 	if (dots && dots != name && !strchr(name, '/'))
-		return ckpt_error_set(CKPT_ENOTFOUND,
-				      "no checkpoint named '%s'; to compare two, name each: "
-				      "'git checkpoint diff <checkpoint> <checkpoint>'",
-				      name);
-	return ckpt_error_set(CKPT_ENOTFOUND,
-			      "no checkpoint named '%s'; see 'git checkpoint list'", name);
+		return xstrdup("checkpoints are named one by one, not as a range");
+	if (len && !digits[len + strspn(digits + len, "}")])
+		return xstrfmt("'@~%.*s' is so many before the newest, 'step:%.*s' has that step",
+			       (int)len, digits, (int)len, digits);
+	if (clock_parse_duration(&when, name) || clock_parse_iso(&when, name) ||
+	    !strcmp(name, "yesterday"))
+		return xstrfmt("'@{%s}' is the newest that was there at that time", name);
+	return NULL;
+}
+
+static int set_unknown(const char *name)
+{
+	char *advice = advise(name);
+	int err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint named '%s'; %s", name,
+				 advice ? advice : "see 'git checkpoint list'");
+
+	free(advice);
+	return err;
 }
 
 static bool is_so_far_back(const struct ckpt_record *record, void *payload)
@@ -228,7 +261,7 @@ static int by_position(struct ckpt_record *out, struct store *store, const struc
 	if (err != CKPT_ENOTFOUND)
 		return err;
 	if (!name[1] || !refs->nr)
-		return none_yet(err);
+		return none_yet(err, store, refs);
 	return ckpt_error_set(CKPT_ENOTFOUND, "'%s' goes back past the oldest checkpoint; see 'git "
 					      "checkpoint list'", name);
 }
@@ -245,7 +278,9 @@ static int by_time(struct ckpt_record *out, struct store *store, const struct re
 	int64_t when, newest = 0;
 	int err = gitdate_parse(&when, text);
 
-	if (err == CKPT_EUSAGE)
+	if (err == CKPT_EUSAGE && !text[strspn(text, "0123456789")])
+		err = set_unknown(name);
+	else if (err == CKPT_EUSAGE)
 		err = ckpt_error_prefix(CKPT_ENOTFOUND, "no checkpoint named '%s'", name);
 	for (size_t i = refs->nr; i-- && !err;) {
 		struct ckpt_record record;

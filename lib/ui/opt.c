@@ -172,6 +172,15 @@ const char *opt_instead(const struct opt_instead *list, const char *word)
 	return NULL;
 }
 
+static bool is_foreign(const struct opt_spec *spec, const char *name, size_t len)
+{
+	char *word = xstrfmt("--%.*s", (int)len, name);
+	bool found = opt_instead(spec->instead, word) != NULL;
+
+	free(word);
+	return found;
+}
+
 static bool is_drastic(const char *word)
 {
 	static const char *const drastic[] = {
@@ -234,11 +243,17 @@ static int find_name(struct match *out, const struct opt_rows *rows, const char 
 
 	if (find_exact(out, rows, name, len))
 		return 0;
-	/* "--=x" is a prefix of everything, and means nothing. */
-	if (!len || !find_prefix(out, &names, rows, name, len))
+	/*
+	 * "--=x" is a prefix of everything, and means nothing. What means something else to
+	 * users of another program abbreviates nothing: 'save --all' is not 'save --allow-empty'.
+	 */
+	if (!len || is_foreign(rows->spec, name, len) || !find_prefix(out, &names, rows, name, len))
 		rc = error_unknown(rows, "--", name, len);
 	else if (names.nr > 1)
 		rc = error_ambiguous(name, len, &names);
+	else if (is_drastic(names.items[0]))
+		rc = ckpt_error_set(CKPT_EUSAGE, "option '--%s' must be spelled out, not '--%.*s'",
+				    names.items[0], (int)len, name);
 	strlist_release(&names);
 	return rc;
 }

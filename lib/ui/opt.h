@@ -79,9 +79,9 @@ struct opt_instead {
 const char *opt_instead(const struct opt_instead *list, const char *word);
 
 /**
- * The command, subcommand or option (without dashes) that was perhaps meant, or NULL. Never one
+ * The subcommand or option (without dashes) that was perhaps meant, or NULL. Never one
  * that removes or overwrites something, or takes away a question: who is not sure of a word
- * might take the suggestion without looking at it.
+ * might take the suggestion without looking at it. For the same reason these cannot be abbreviated.
  */
 const char *opt_suggestion(const char *word, const char *const *words, size_t nr);
 

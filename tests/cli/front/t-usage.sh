@@ -71,9 +71,12 @@ test_every_option_is_in_the_help() {
 }
 
 test_no_command_is_wrong() {
-	expect_exit 129 git-checkpoint >"$T/out" 2>"$T/err"
-	expect_eq '' "$(cat "$T/out")"
-	expect_grep '^usage: git checkpoint' "$T/err"
+	# as git: what one needs, and where the rest is
+	expect_exit 1 git-checkpoint >"$T/out" 2>"$T/err"
+	expect_eq '' "$(cat "$T/err")"
+	expect_grep '^usage: git checkpoint' "$T/out"
+	expect_eq 8 "$(grep -c '^    ' "$T/out")"
+	expect_grep "git checkpoint -h" "$T/out"
 	expect_exit 129 git-checkpoint --json >"$T/out" 2>"$T/err"
 	expect_eq 129 "$(json .error.code "$T/out")"
 }
@@ -272,7 +275,10 @@ test_a_typo_is_understood() {
 		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
 		expect_grep "$said" "$T/err"
 	done <<-'END'
-		restor|see 'git checkpoint -h'
+		restor|did you mean 'restore'
+		undp|did you mean 'undo'
+		dorp|did you mean 'drop'
+		prun|did you mean 'prune'
 		sav|did you mean 'save'
 		help lst|did you mean 'list'
 		save --mesage x|did you mean '--message'
@@ -287,15 +293,50 @@ test_a_typo_is_understood() {
 	expect_grep "git checkpoint restore @ -- app.py$" "$T/err"
 }
 
-# Who is not sure of a word may take a suggestion without looking at it.
+# Who is not sure of a word may take a suggestion without looking at it. Commands ask before they
+# act, options take that away.
 test_nothing_drastic_is_suggested() {
-	for line in restor restoer drp dorp prnue undoo redoo gcc unpinn 'restore --forc3' 'restore --yess' \
-		'drop --froce @' 'doctor --fixx' 'save --forced' 'run --rolback' 'hooks uninstal' \
-		'restore --abrt' 'help dropp'; do
+	for line in 'restore --forc3' 'restore --yess' 'drop --froce @' 'doctor --fixx' 'save --forced' \
+		'run --rolback' 'hooks uninstal' 'restore --abrt'; do
 		# shellcheck disable=SC2086
 		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
 		expect_no_grep 'did you mean' "$T/err"
 	done
+}
+
+test_what_is_drastic_cannot_be_abbreviated() {
+	echo 1 >a
+	git-checkpoint save -q
+	for line in 'restore --ye @' 'restore --forc @' 'drop --ye @' 'restore --abor' 'doctor --fi' \
+		'restore --no-verif @'; do
+		# shellcheck disable=SC2086
+		expect_exit 129 git-checkpoint $line 2>"$T/err" </dev/null
+		expect_grep 'must be spelled out' "$T/err"
+	done
+	git-checkpoint restore --dry @ >/dev/null
+}
+
+test_other_names_of_checkpoints_lead_to_what_serves() {
+	git init -q -b main
+	echo 1 >a
+	git add a
+	git commit -q -m one
+	git-checkpoint save -q
+	while IFS='|' read -r name said; do
+		expect_exit 128 git-checkpoint restore --yes "$name" 2>"$T/err" </dev/null
+		expect_grep "no checkpoint named '$name'[:;] .*$said" "$T/err"
+	done <<-'END'
+		3|'@~3' is so many before the newest, 'step:3'
+		@{1}|'@~1' is so many before the newest
+		latest|the newest is '@'
+		1h|'@{1h}' is the newest
+		2026-11-19|'@{2026-11-19}' is the newest
+		yesterday|'@{yesterday}'
+		main|that is a branch
+		HEAD~1|the newest checkpoint is '@'
+		@..@~1|one by one, not as a range
+		nothing|git checkpoint list
+	END
 }
 
 test_words_of_other_programs_lead_to_what_serves() {
@@ -318,6 +359,7 @@ test_words_of_other_programs_lead_to_what_serves() {
 		apply|git checkpoint restore <checkpoint>
 		checkout @|git checkpoint restore <checkpoint>
 		save -am x|all files are saved
+		save --all|all files are saved
 		config -l|'git checkpoint config' lists
 		config --list|'git checkpoint config' lists
 		config --show-origin|--origin shows

@@ -89,6 +89,13 @@ test_it_is_never_meant_by_at() {
 	expect_eq '' "$(git --git-dir="$(store_dir)" for-each-ref refs/keep/import)"
 }
 
+test_there_are_others_although_none_was_taken_here() {
+	there
+	git-checkpoint import -q "$T/bundle"
+	expect_exit 128 git-checkpoint restore --yes @ 2>"$T/err"
+	expect_grep 'no checkpoint was taken here yet; those that were imported are named' "$T/err"
+}
+
 test_names_and_pins_come_with_it() {
 	there
 	(
