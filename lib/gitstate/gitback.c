@@ -12,6 +12,7 @@
  */
 #include "gitstate/gitback_internal.h"
 
+#include "gitstate/gitforeign.h"
 #include "session/session.h"
 
 /* --- branches in the journal: "<ref> <old> <new>" --- */
@@ -43,10 +44,11 @@ static void parse_refs(struct gitwrite_refs *out, const struct strlist *lines)
 
 /* --- the plan --- */
 
-enum { COMMANDS_SHOWN = 5 }; /* in a message */
-
-static int read_goal(struct gitback *back)
+static int read_goal(struct strlist *says, struct gitback *back)
 {
+	const enum gitforeign_flags flags =
+		(back->opts.what == JOURNAL_GIT ? GITFOREIGN_WHOLE : 0) |
+		(back->force ? GITFOREIGN_FORCE : 0);
 	const char *id = back->target->id;
 	int err = gitrecord_load(&back->goal, back->session->store, back->target);
 
@@ -56,7 +58,8 @@ static int read_goal(struct gitback *back)
 			"checkpoint '%s' has no state of a repository; 'git checkpoint "
 			"restore %s' brings back the files",
 			id, id);
-	return err;
+	return err ? err
+		   : gitforeign_admit(says, &back->goal, back->target, back->session->repo, flags);
 }
 
 static int find_objects(struct gitback *back, struct gitplan_facts *facts)
@@ -111,55 +114,11 @@ static void remove_leftovers(struct gitback *back)
 	gitwrite_refs_release(&refs);
 }
 
-/* An operation of somebody else: its steps may be commands, which git runs when it is continued. */
-static bool is_foreign(const struct gitback *back)
-{
-	const struct ckpt_record *target = back->target;
-
-	return back->opts.what == JOURNAL_GIT && (target->imported || target->machine) &&
-	       back->goal.state.operation;
-}
-
-static int check_origin(const struct gitback *back)
-{
-	const struct ckpt_record *target = back->target;
-	struct strlist commands = STRLIST_INIT;
-	struct strbuf text = STRBUF_INIT;
-
-	if (!is_foreign(back) || back->force)
-		return 0;
-	gitplan_commands(&commands, &back->goal.state);
-	strbuf_addf(&text,
-		    "checkpoint '%s' was %s, and a %s is in progress in it, which can run "
-		    "commands when it is continued",
-		    target->id, target->imported ? "imported" : "taken on another machine",
-		    back->goal.state.operation);
-	for (size_t i = 0; i < commands.nr && i < COMMANDS_SHOWN; i++)
-		strbuf_addf(&text, "%s'%s'", i ? ", " : " (", commands.items[i]);
-	if (commands.nr)
-		strbuf_addstr(&text, commands.nr > COMMANDS_SHOWN ? ", ...)" : ")");
-	strbuf_addstr(&text, "; use --force if you trust it, or 'restore --index'");
-	(void)ckpt_error_set(CKPT_EREFUSED, "%s", text.buf);
-	strbuf_release(&text);
-	strlist_release(&commands);
-	return CKPT_EREFUSED;
-}
-
-static void say_commands(struct strlist *out, const struct gitback *back)
-{
-	struct strlist commands = STRLIST_INIT;
-
-	if (is_foreign(back))
-		gitplan_commands(&commands, &back->goal.state);
-	for (size_t i = 0; i < commands.nr; i++)
-		strlist_addf(out, "'git rebase --continue' will run: %s", commands.items[i]);
-	strlist_release(&commands);
-}
-
 int gitback_plan(struct gitback_told *out, struct gitback *back)
 {
 	const struct repo *repo = back->session->repo;
 	struct gitplan_facts facts = { 0 };
+	struct strlist foreign = STRLIST_INIT;
 	int err;
 
 	out->what = back->opts.what;
@@ -170,13 +129,11 @@ int gitback_plan(struct gitback_told *out, struct gitback *back)
 				      back->session->worktree);
 	remove_leftovers(back);
 	strbuf_init(&back->stat);
-	err = read_goal(back);
-	if (!err)
-		err = check_origin(back);
+	err = read_goal(&foreign, back);
 	if (!err)
 		err = gitstate_read_noted(&back->now, &back->stat, repo, 0);
 	if (err)
-		return err;
+		goto out;
 	set_how(back);
 	gitplan_decide(&back->plan, &back->now, &back->goal.state, &back->how);
 	back->planned = true;
@@ -190,15 +147,20 @@ int gitback_plan(struct gitback_told *out, struct gitback *back)
 	if (!err)
 		err = gitplan_check(&back->plan, &back->now, &back->goal.state, &facts, &back->how,
 				    back->target->id);
+	if (!err && back->plan.index)
+		err = gitforeign_check_index(back->session->store, repo, &back->goal, back->target);
 	if (!err) {
 		gitplan_say(&out->says, &back->plan, &back->now, &back->goal.state, &facts);
-		say_commands(&out->says, back);
+		if (!gitplan_is_empty(&back->plan))
+			strlist_extend(&out->says, &foreign);
 		describe_side(&out->from, &back->now);
 		describe_side(&out->to,
 			      back->opts.what == JOURNAL_GIT ? &back->goal.state : &back->now);
 		gitstate_count(&out->to.index, &back->goal.state);
 	}
+out:
 	gitplan_facts_release(&facts);
+	strlist_release(&foreign);
 	return err;
 }
 
@@ -284,7 +246,7 @@ static int write_objects(struct gitback *back, const struct gitwrite *how)
 	if (!err && !oid_is_zero(&back->goal.autostash) && back->opts.what == JOURNAL_GIT) {
 		err = read_stored(&pack, back, &back->goal.autostash);
 		if (!err)
-			err = gitwrite_pack(how, pack.buf, pack.len);
+			err = gitwrite_pack(how, pack.buf, pack.len, gitforeign_is(back->target));
 	}
 	strbuf_release(&pack);
 	return err;
@@ -335,7 +297,7 @@ static int write_all(struct gitback *back, const struct gitwrite *how)
 	int err = write_objects(back, how);
 
 	if (!err)
-		err = gitwrite_index_lock(how->repo, &back->goal.state);
+		err = gitwrite_index_lock(back->session->store, how->repo, &back->goal.state);
 	if (!err)
 		err = check_unchanged(back);
 	if (!err && back->opts.what == JOURNAL_GIT)

@@ -200,30 +200,6 @@ static const char *short_name(const char *ref)
 	return strncmp(ref, "refs/heads/", 11) ? ref : ref + 11;
 }
 
-/* --- an operation of somebody else --- */
-
-void gitplan_commands(struct strlist *out, const struct gitstate *goal)
-{
-	for (size_t i = 0; i < goal->files_nr; i++) {
-		const char *line = goal->files[i].data, *end;
-
-		if (strcmp(goal->files[i].path, "rebase-merge/git-rebase-todo") != 0)
-			continue;
-		for (; *line; line = *end ? end + 1 : end) {
-			size_t word;
-
-			end = line + strcspn(line, "\n");
-			line += strspn(line, " \t");
-			word = strcspn(line, " \t\n");
-			if ((word == 4 && !strncmp(line, "exec", 4)) ||
-			    (word == 1 && *line == 'x')) {
-				line += word + strspn(line + word, " \t");
-				strlist_take(out, xmemdupz(line, (size_t)(end - line)));
-			}
-		}
-	}
-}
-
 /* --- what is said of branches --- */
 
 static const char *where_left(bool one, bool logged)

@@ -62,9 +62,6 @@ struct gitplan_facts {
 
 void gitplan_facts_release(struct gitplan_facts *facts);
 
-/** The commands that a rebase runs when it is continued, in their order. */
-void gitplan_commands(struct strlist *out, const struct gitstate *goal);
-
 /** Step 2: what the user is told, a line each. */
 void gitplan_say(struct strlist *out, const struct gitplan *plan, const struct gitstate *now,
 		 const struct gitstate *goal, const struct gitplan_facts *facts);

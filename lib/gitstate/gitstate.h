@@ -9,6 +9,7 @@
  * This is what other folders include.
  */
 #include "gitstate/gitback.h"
+#include "gitstate/gitforeign.h"
 #include "gitstate/gitleft.h"
 #include "gitstate/gitplan.h"
 #include "gitstate/gitread.h"
@@ -25,6 +26,7 @@
  *   gitstate_check          whether all of that can be git's
  *   gitsave                 a state on its way into a checkpoint, with contents that it alone has
  *   gitrecord               a state in a checkpoint: a tree of texts and contents
+ *   gitforeign              the border: what of a state that was taken elsewhere may come in
  *   gitplan                 what a restore changes of it, from two states; how that is told
  *   gitback gitback_look    doing that, with a journal; what the repository says about it
  *   gitleft                 what a restore of files leaves of repositories, and what brings it back

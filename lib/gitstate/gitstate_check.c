@@ -141,6 +141,9 @@ int gitstate_check(const struct gitstate *state)
 
 	if (!err)
 		err = check_refs(state);
+	if (!err && state->operation &&
+	    state->operation[strspn(state->operation, "abcdefghijklmnopqrstuvwxyz-")])
+		err = refuse_odd("an operation", state->operation);
 	for (size_t i = 0; i < state->files_nr && !err; i++)
 		if (!gitstate_is_operation_file(state->files[i].path) ||
 		    (i && strcmp(state->files[i - 1].path, state->files[i].path) >= 0))

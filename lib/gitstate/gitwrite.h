@@ -6,6 +6,7 @@
 
 struct gitstate;
 struct repo;
+struct store;
 
 /**
  * Changing the project's repository, because the user asked for that by name.
@@ -77,8 +78,11 @@ int gitwrite_has(bool *out, const struct repo *repo, const char *oid);
 int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwrite_blob_fn blob,
 		   void *payload);
 
-/** Add the objects of a pack, which may be a thin one. */
-int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len);
+/**
+ * Add the objects of a pack, which may be a thin one. `strict`: only if `git fsck --strict` has nothing
+ * against them.
+ */
+int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len, bool strict);
 
 /* --- gitwrite_index.c --- */
 
@@ -93,12 +97,18 @@ int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate 
  * Make such an index beside the present one and take index.lock; CKPT_EREFUSED if somebody else has
  * that. Stat data are those of the present index where an entry is the same.
  */
-int gitwrite_index_lock(const struct repo *repo, const struct gitstate *goal);
+int gitwrite_index_lock(struct store *store, const struct repo *repo, const struct gitstate *goal);
+
+/** Make it in the store alone, to see whether git takes all of it: CKPT_EREFUSED if it does not. */
+int gitwrite_index_try(struct store *store, const struct repo *repo, const struct gitstate *goal);
 
 /** Put it in place, which releases the lock. */
 int gitwrite_index_place(const struct repo *repo);
 
 /* --- gitwrite_worktree.c --- */
+
+/** Whether git allows this short name for a branch: CKPT_ERROR if not. */
+int gitwrite_check_branch_name(const struct repo *repo, const char *branch);
 
 /**
  * Whether a new branch can have this short name: CKPT_EREFUSED if it exists, or if the name of

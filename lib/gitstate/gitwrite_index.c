@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The new index is made by stock git, beside the old one: so git's own checks of paths apply. It is
- * never split or sparse, whatever the configuration asks for: git adds that when it next writes it.
+ * The new index is made by stock git, beside the old one: so git's own checks of paths apply. That git
+ * has a repository of ours, which only borrows the project's objects: no configuration of the project
+ * is read, and attributes of ours, which come before all others, leave no file to a filter. So it does
+ * not matter what somebody writes into the project meanwhile.
+ *
+ * It is never split or sparse, whatever the configuration asks for: git adds that when it next writes
+ * it.
  */
 #include "gitstate/gitwrite.h"
 
 #include "git/git.h"
 #include "gitstate/gitstate_internal.h"
 #include "gitstate/gitwrite_internal.h"
+#include "store/store.h"
 
 /* One entry of the new index; strings are the tree listing's or the goal's. */
 struct entry {
@@ -169,30 +175,93 @@ int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate 
 struct making {
 	const struct repo *repo;
 	const struct gitstate *goal;
-	char *file;	       /* the new index */
-	struct strlist no_filters; /* arguments for git */
-	bool odd; /* filters have names that no argument can switch off */
+	char *file; /* the new index */
+	struct scratch scratch;
+	struct strlist settings; /* arguments for git */
 };
 
-/* No filter runs: a driver without commands is none. */
-static void switch_filters_off(struct making *making)
+/* What the project says of files and of the index itself, as arguments. */
+static void take_settings(struct making *making)
 {
-	const char *const list[] = { "config",	     "-z",	   "--name-only",
-				     "--get-regexp", "^filter[.]", NULL };
+	const char *const list[] = { "config", "-z", "--get-regexp",
+				     "^(core[.](autocrlf|checkstat|eol|filemode|ignorecase|"
+				     "precomposeunicode|protecthfs|protectntfs|symlinks|trustctime)|"
+				     "index[.](skiphash|version))$",
+				     NULL };
 	const struct gitrun how = { .profile = GITRUN_WRITE,
 				    .gitdir = making->repo->gitdir,
 				    .worktree = making->repo->worktree };
-	struct strbuf keys = STRBUF_INIT;
+	struct strbuf lines = STRBUF_INIT;
 
-	(void)gitrun(&keys, &how, list);
-	for (const char *key = keys.buf; key < keys.buf + keys.len; key += strlen(key) + 1) {
-		/* On a command line it would end there. */
-		making->odd |= strchr(key, '=') != NULL;
-		strlist_add(&making->no_filters, "-c");
-		strlist_addf(&making->no_filters, "%s=%s", key,
-			     strcmp(strrchr(key, '.'), ".required") ? "" : "false");
+	(void)gitrun(&lines, &how, list);
+	for (char *key = lines.buf; key < lines.buf + lines.len; key += strlen(key) + 1) {
+		char *value = strchr(key, '\n');
+
+		if (value)
+			*value = '=';
+		strlist_add(&making->settings, "-c");
+		strlist_add(&making->settings, key);
 	}
-	strbuf_release(&keys);
+	strbuf_release(&lines);
+}
+
+static bool is_shared_index(const char *name)
+{
+	return !strncmp(name, "sharedindex.", 12);
+}
+
+/* A split index is half of it. */
+static int link_shared_indexes(struct making *making)
+{
+	struct strlist names = STRLIST_INIT;
+	int err = 0;
+
+	(void)fs_names(&names, AT_FDCWD, making->repo->gitdir, 0, is_shared_index);
+	for (size_t i = 0; i < names.nr && !err; i++) {
+		char *from = xstrfmt("%s/%s", making->repo->gitdir, names.items[i]);
+		char *to = xstrfmt("%s/%s", making->scratch.path, names.items[i]);
+
+		if (symlink(from, to) < 0)
+			err = ckpt_error_errno("unable to create '%s'", to);
+		free(from);
+		free(to);
+	}
+	strlist_release(&names);
+	return err;
+}
+
+static void end_making(struct making *making)
+{
+	scratch_close(&making->scratch);
+	strlist_release(&making->settings);
+	free(making->file);
+}
+
+/* `file`: NULL makes it in the scratch repository. Call end_making() in any case. */
+static int begin_making(struct making *out, struct store *store, const struct repo *repo,
+			const struct gitstate *goal, const char *file)
+{
+	static const char no_filter[] = "* -filter\n";
+	char *objects = xstrfmt("%s/objects", repo->commondir), *attributes;
+	int err;
+
+	*out = (struct making){ .repo = repo, .goal = goal };
+	err = scratch_open(&out->scratch, store, repo->sha256);
+	if (!err)
+		err = scratch_borrow(&out->scratch, objects);
+	if (!err) {
+		attributes = xstrfmt("%s/info/attributes", out->scratch.name);
+		err = fs_write_file(store->dirfd, attributes, no_filter, strlen(no_filter), 0600,
+				    FS_FAST);
+		free(attributes);
+		out->file = file ? xstrdup(file) : xstrfmt("%s/index", out->scratch.path);
+	}
+	if (!err)
+		err = link_shared_indexes(out);
+	if (!err)
+		take_settings(out);
+	free(objects);
+	return err;
 }
 
 static int run_in(struct making *making, const char *worktree, const struct strbuf *input,
@@ -202,16 +271,16 @@ static int run_in(struct making *making, const char *worktree, const struct strb
 					     "-c", "index.sparse=false",
 					     "-c", "core.untrackedCache=false",
 					     "-c", "core.sparseCheckout=false" };
-	const struct repo within = { .gitdir = making->repo->gitdir, .worktree = (char *)worktree };
+	const struct repo within = { .gitdir = making->scratch.path, .worktree = (char *)worktree };
 	const struct gitwrite how = { &within, NULL, making->file };
 	size_t nr = 0;
-	const char **argv = xcalloc(ARRAY_SIZE(plain) + making->no_filters.nr + 16, sizeof(*argv));
+	const char **argv = xcalloc(ARRAY_SIZE(plain) + making->settings.nr + 16, sizeof(*argv));
 	int err;
 
+	for (size_t i = 0; i < making->settings.nr; i++)
+		argv[nr++] = making->settings.items[i];
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
 		argv[nr++] = plain[i];
-	for (size_t i = 0; i < making->no_filters.nr; i++)
-		argv[nr++] = making->no_filters.items[i];
 	for (size_t i = 0; args[i]; i++)
 		argv[nr++] = args[i];
 	err = gitwrite_run(&how, input ? input->buf : NULL, input ? input->len : 0, argv);
@@ -241,7 +310,7 @@ static int copy_present(struct gitindex **out, struct making *making, int dirfd)
 	struct stat st;
 	int err;
 
-	if (making->odd || fstatat(dirfd, "index", &st, 0) < 0)
+	if (dirfd < 0 || fstatat(dirfd, "index", &st, 0) < 0)
 		return 0;
 	times[0] = st.st_atim;
 	times[1] = st.st_mtim;
@@ -325,7 +394,7 @@ static void list_changes(struct strbuf *info, const struct making *making,
 	strbuf_release(&added);
 }
 
-/* The present index with what differs, or a new one with everything. */
+/* The present index with what differs, or a new one with everything: `dirfd` is -1. */
 static int put_entries(struct making *making, int dirfd)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
@@ -424,19 +493,18 @@ static void refresh_stat_data(struct making *making)
 					    NULL };
 
 	/* It fails if a file differs, which is nothing unusual. */
-	if (!making->odd)
-		(void)run_git(making, NULL, args);
+	(void)run_git(making, NULL, args);
 }
 
-static int make_index(const struct repo *repo, const struct gitstate *goal, int dirfd)
+static int make_index(struct store *store, const struct repo *repo, const struct gitstate *goal,
+		      int dirfd)
 {
-	struct making making = { .repo = repo,
-				 .goal = goal,
-				 .file = xstrfmt("%s/" GITWRITE_NEW_INDEX, repo->gitdir) };
-	int err;
+	char *file = xstrfmt("%s/" GITWRITE_NEW_INDEX, repo->gitdir);
+	struct making making;
+	int err = begin_making(&making, store, repo, goal, file);
 
-	switch_filters_off(&making);
-	err = put_entries(&making, dirfd);
+	if (!err)
+		err = put_entries(&making, dirfd);
 	if (!err)
 		err = add_intended(&making);
 	if (!err) {
@@ -445,8 +513,21 @@ static int make_index(const struct repo *repo, const struct gitstate *goal, int 
 	}
 	if (!err)
 		err = set_flag(&making, GITINDEX_ASSUME_UNCHANGED, "--assume-unchanged");
-	strlist_release(&making.no_filters);
-	free(making.file);
+	end_making(&making);
+	free(file);
+	return err;
+}
+
+int gitwrite_index_try(struct store *store, const struct repo *repo, const struct gitstate *goal)
+{
+	struct making making;
+	int err = begin_making(&making, store, repo, goal, NULL);
+
+	if (!err)
+		err = put_entries(&making, -1);
+	if (!err)
+		err = add_intended(&making);
+	end_making(&making);
 	return err;
 }
 
@@ -492,7 +573,7 @@ static int copy_to_lock(int dirfd)
  * The lock is a second name of the new index. That is atomic, and tells whose
  * lock it is: as long as the first name is there, no other file has that inode.
  */
-int gitwrite_index_lock(const struct repo *repo, const struct gitstate *goal)
+int gitwrite_index_lock(struct store *store, const struct repo *repo, const struct gitstate *goal)
 {
 	int dirfd = open(repo->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	struct stat st;
@@ -502,7 +583,7 @@ int gitwrite_index_lock(const struct repo *repo, const struct gitstate *goal)
 	if (gitwrite_owns_index_lock(repo))
 		(void)unlinkat(dirfd, "index.lock", 0);
 	(void)unlinkat(dirfd, GITWRITE_NEW_INDEX, 0);
-	err = make_index(repo, goal, dirfd);
+	err = make_index(store, repo, goal, dirfd);
 	if (!err && fchmodat(dirfd, GITWRITE_NEW_INDEX,
 			     fstatat(dirfd, "index", &st, 0) < 0 ? fs_usual_mode(0666)
 								 : st.st_mode & 0777,

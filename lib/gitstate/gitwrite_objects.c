@@ -133,9 +133,9 @@ int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwr
 	return err;
 }
 
-int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len)
+int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len, bool strict)
 {
-	const char *const args[] = { "unpack-objects", "-q", NULL };
+	const char *const args[] = { "unpack-objects", "-q", strict ? "--strict" : NULL, NULL };
 
 	return gitwrite_run(how, data, len, args);
 }

@@ -12,26 +12,33 @@ static int refuse_branch(const char *branch)
 			      branch);
 }
 
-int gitwrite_check_branch(const struct repo *repo, const char *branch, const char *commit)
+/*
+ * What it prints is the branch that "@{-1}" means; such a name is none either, and some that it takes
+ * would be hard to use.
+ */
+int gitwrite_check_branch_name(const struct repo *repo, const char *branch)
 {
 	const char *const valid[] = { "check-ref-format", "--branch", branch, NULL };
+	const struct gitrun run = { .gitdir = repo->gitdir, .worktree = repo->worktree };
+	struct strbuf answer = STRBUF_INIT;
+	bool ok = *branch != '-' && strcmp(branch, "HEAD") && strcmp(branch, "@") &&
+		  !gitrun(&answer, &run, valid) &&
+		  !strncmp(answer.buf, branch, strlen(branch)) &&
+		  !strcmp(answer.buf + strlen(branch), "\n");
+
+	strbuf_release(&answer);
+	return ok ? 0 : ckpt_error_set(CKPT_ERROR, "'%s' is not a valid branch name", branch);
+}
+
+int gitwrite_check_branch(const struct repo *repo, const char *branch, const char *commit)
+{
 	const char *const try[] = { "update-ref", "--stdin", NULL };
 	const struct gitwrite how = { repo, "" };
 	char *ref = xstrfmt("refs/heads/%s", branch), *exists = repo_ref(repo, ref);
-	struct strbuf script = STRBUF_INIT, answer = STRBUF_INIT;
-	const struct gitrun run = { .gitdir = repo->gitdir, .worktree = repo->worktree };
-	int err = 0;
+	struct strbuf script = STRBUF_INIT;
+	int err = gitwrite_check_branch_name(repo, branch);
 
-	/*
-	 * What it prints is the branch that "@{-1}" means; such a name is none either, and some
-	 * that it takes would be hard to use.
-	 */
-	if (*branch == '-' || !strcmp(branch, "HEAD") || !strcmp(branch, "@") ||
-	    gitrun(&answer, &run, valid) ||
-	    strncmp(answer.buf, branch, strlen(branch)) != 0 ||
-	    strcmp(answer.buf + strlen(branch), "\n") != 0)
-		err = ckpt_error_set(CKPT_ERROR, "'%s' is not a valid branch name", branch);
-	else if (exists)
+	if (!err && exists)
 		err = refuse_branch(branch);
 	if (!err && commit) {
 		/* "a/b" cannot be made if there is "a": git says so without doing it. */
@@ -41,7 +48,6 @@ int gitwrite_check_branch(const struct repo *repo, const char *branch, const cha
 						branch);
 	}
 	strbuf_release(&script);
-	strbuf_release(&answer);
 	free(exists);
 	free(ref);
 	return err;

@@ -146,7 +146,7 @@ static int move_into_project(struct transport *transport)
 
 		err = fs_read_file(&pack, AT_FDCWD, path);
 		if (!err)
-			err = gitwrite_pack(&how, pack.buf, pack.len);
+			err = gitwrite_pack(&how, pack.buf, pack.len, false);
 		strbuf_release(&pack);
 		free(path);
 	}
@@ -167,7 +167,9 @@ static int has_commit(bool *out, const struct session *session, const char *comm
 
 static int fetch_head(struct transport *transport, const struct ckpt_record *record)
 {
-	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
+	/* What goes into the project is looked at as by 'git fsck --strict'. */
+	static const char *const words[] = { "-c", "fetch.fsckObjects=true",
+					     "fetch", "--no-write-fetch-head", "--no-tags",
 					     "--no-auto-maintenance", "--progress", "--refmap=",
 					     NULL };
 	struct strlist specs = STRLIST_INIT;

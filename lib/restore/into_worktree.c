@@ -75,6 +75,9 @@ int into_git_plan(struct into *into)
 				      "checkpoint '%s' has no state of a repository; without "
 				      "--worktree the files can be copied",
 				      id);
+	if (!err)
+		err = gitforeign_admit(NULL, &into->git.goal, into->opts->target, into->session->repo,
+				       0);
 	if (!err && !into->git.goal.state.head)
 		return ckpt_error_set(CKPT_EREFUSED,
 				      "checkpoint '%s' was taken before the first commit; without "
@@ -82,6 +85,9 @@ int into_git_plan(struct into *into)
 				      id);
 	if (!err)
 		err = look_at_objects(into);
+	if (!err)
+		err = gitforeign_check_index(into->session->store, into->session->repo,
+					     &into->git.goal, into->opts->target);
 	if (!err)
 		err = look_at_branch(into);
 	if (!err)
@@ -147,7 +153,7 @@ static int write_index(struct into *into, const struct gitwrite *how)
 	if (into->git.blobs.nr)
 		err = gitwrite_blobs(how, &into->git.blobs, give_blob, into);
 	if (!err)
-		err = gitwrite_index_lock(how->repo, &into->git.goal.state);
+		err = gitwrite_index_lock(into->session->store, how->repo, &into->git.goal.state);
 	if (!err)
 		err = gitwrite_index_place(how->repo);
 	return err;

@@ -2,6 +2,7 @@
 #include "gitstate/gitstate.h"
 #include "gitstate/gitwrite.h"
 #include "git/repo.h"
+#include "store/store.h"
 
 #include "base/env.h"
 #include "base/error.h"
@@ -32,6 +33,18 @@ static struct repo *open_repo(const char *name)
 
 	assert_int_equal(repo_open_at(&repo, in_scratch("%s", name)), 0);
 	return repo;
+}
+
+/* Where the index is made. */
+static struct store *the_store(void)
+{
+	static struct store *store;
+
+	if (!store) {
+		sh("mkdir -p worktree");
+		assert_int_equal(store_open_or_create(&store, in_scratch("worktree")), 0);
+	}
+	return store;
 }
 
 static void read_state(struct gitstate *out, const struct repo *repo)
@@ -83,7 +96,7 @@ static void write_state(const struct repo *repo, const struct gitstate *goal)
 
 	read_state(&now, repo);
 	list_moves(&moves, &now, goal);
-	expect_done(gitwrite_index_lock(repo, goal), "index_lock");
+	expect_done(gitwrite_index_lock(the_store(), repo, goal), "index_lock");
 	expect_done(gitwrite_move(&how, &moves, goal->ref, goal->head, &now), "move");
 	expect_done(gitwrite_operation(repo, &now, goal), "operation");
 	expect_done(gitwrite_index_place(repo), "index_place");
@@ -254,7 +267,7 @@ static void expect_refused(const char *path, unsigned mode)
 	read_state(&goal, repo);
 	gitstate_add_entry(&goal, path, mode, goal.head, 0, 0);
 	sh("cp paths/.git/index index.old");
-	assert_int_not_equal(gitwrite_index_lock(repo, &goal), 0);
+	assert_int_not_equal(gitwrite_index_lock(the_store(), repo, &goal), 0);
 	assert_int_equal(gitwrite_index_is(&same, repo, &goal), CKPT_EREFUSED);
 	sh("cmp index.old paths/.git/index; test ! -e paths/.git/index.lock;"
 	   "test ! -e paths/.git/index.checkpoint");
@@ -280,7 +293,7 @@ static void test_gitwrite_refuses_paths_of_others(void **state)
 		read_state(&goal, repo);
 		free(goal.head_tree);
 		goal.head_tree = xstrdup(line_of("git -C paths rev-parse refs/hostile^{tree}"));
-		assert_int_not_equal(gitwrite_index_lock(repo, &goal), 0);
+		assert_int_not_equal(gitwrite_index_lock(the_store(), repo, &goal), 0);
 		gitstate_release(&goal);
 		repo_free(repo);
 	}
@@ -309,16 +322,16 @@ static void test_gitwrite_runs_no_hook_and_respects_locks(void **state)
 	lock = gitwrite_find_lock(repo, NULL, false);
 	assert_string_equal(lock, in_scratch("hooks/.git/index.lock"));
 	free(lock);
-	assert_int_equal(gitwrite_index_lock(repo, &goal), CKPT_EREFUSED);
+	assert_int_equal(gitwrite_index_lock(the_store(), repo, &goal), CKPT_EREFUSED);
 	gitwrite_remove_own(repo, NULL, false, 0);
 	sh("grep -qx mine hooks/.git/index.lock; cmp index.old hooks/.git/index;"
 	   "test ! -e hooks/.git/index.checkpoint; rm hooks/.git/index.lock");
 	/* Our own one is known. */
-	assert_int_equal(gitwrite_index_lock(repo, &goal), 0);
+	assert_int_equal(gitwrite_index_lock(the_store(), repo, &goal), 0);
 	gitwrite_remove_own(repo, NULL, false, 0);
 	assert_null(gitwrite_find_lock(repo, NULL, false));
-	assert_int_equal(gitwrite_index_lock(repo, &goal), 0);
-	assert_int_equal(gitwrite_index_lock(repo, &goal), 0);
+	assert_int_equal(gitwrite_index_lock(the_store(), repo, &goal), 0);
+	assert_int_equal(gitwrite_index_lock(the_store(), repo, &goal), 0);
 	assert_int_equal(gitwrite_index_place(repo), 0);
 	gitstate_release(&goal);
 	repo_free(repo);

@@ -221,33 +221,71 @@ test_why_a_commit_does_not_come() {
 	expect_no_grep 'does not, either' "$T/err"
 }
 
-# Whoever can write to the remote decides what a rebase runs when it is continued.
+# Whoever can write to the remote decides which steps a rebase has: those that run something stay out.
 test_an_operation_in_progress() {
 	machines
-	printf '#!/bin/sh\nprintf "break\\nexec touch sprung\\nx echo two\\n" >"$1"\n' >"$T/editor"
+	printf '#!/bin/sh\nprintf "break\\nexec touch sprung\\nx echo two\\nlabel here\\n" >"$1"\n' >"$T/editor"
 	chmod +x "$T/editor"
 	edit one x
 	on one git commit -q -a -m x
 	# only the commit at HEAD is handed off, not the one that is rebased
 	on two git fetch -q "$T/machines/one/src/one"
-	on one env GIT_SEQUENCE_EDITOR="$T/editor" git rebase -q -i HEAD~1 >/dev/null 2>&1 || :
+	on one env GIT_SEQUENCE_EDITOR="$T/editor" git rebase -q -i -s ort HEAD~1 >/dev/null 2>&1 || :
 	on one git-checkpoint handoff -q hub
 	on two fingerprint . >"$T/before"
 	expect_exit 5 on two git-checkpoint takeover -y hub 2>"$T/err"
-	expect_grep "taken on another machine, and a rebase .* ('touch sprung', 'echo two'); use --force" "$T/err"
+	expect_grep "taken on another machine, and a rebase .* ('exec touch sprung', 'exec echo two', 'label here'); use --force" \
+		"$T/err"
 	on two fingerprint . >"$T/after"
 	expect_same "$T/before" "$T/after"
 	expect_exit 5 on two git-checkpoint restore -y --git one/@ 2>/dev/null
-	# with it, the plan shows them
+	# with it, the plan shows them, and what comes into .git
 	on two git-checkpoint restore --git --force --dry-run one/@ >"$T/out"
 	expect_exit 5 on two git-checkpoint takeover --force hub >/dev/null 2>&1 </dev/null
-	expect_grep 'will run: touch sprung' "$T/out"
+	expect_grep 'left out of the steps: exec touch sprung' "$T/out"
+	expect_grep 'step to come: label here' "$T/out"
+	expect_grep 'files of the operation: rebase-merge/.*rebase-merge/git-rebase-todo' "$T/out"
+	expect_grep 'left out: .*rebase-merge/strategy' "$T/out"
 	on two fingerprint . >"$T/after"
 	expect_same "$T/before" "$T/after"
 	on two git-checkpoint takeover -q --force -y hub
+	expect_eq 'label here' "$(on two cat .git/rebase-merge/git-rebase-todo)"
+	expect_missing "$T/machines/two/work/two/.git/rebase-merge/strategy"
 	same
 	on two git rebase --continue >/dev/null 2>&1
-	expect_exists "$T/machines/two/work/two/sprung"
+	expect_missing "$T/machines/two/work/two/sprung"
+}
+
+# What is not git's way to pick commits is left out, and the rest comes.
+test_an_operation_that_stays_there() {
+	machines
+	edit one x
+	on one git commit -q -a -m x
+	on one git bisect start -q
+	on one git bisect bad
+	on one git-checkpoint handoff -q hub
+	expect_exit 5 on two git-checkpoint takeover -q -y hub 2>"$T/err"
+	expect_grep 'a bisect is in progress in it; use --force' "$T/err"
+	on two git-checkpoint takeover --force -y hub >"$T/out"
+	expect_grep 'left out: BISECT_.*BISECT_START' "$T/out"
+	expect_eq "$(on one git rev-parse HEAD)" "$(on two git rev-parse HEAD)"
+	expect_eq '' "$(on two git for-each-ref refs/bisect; on two ls .git | grep BISECT)"
+}
+
+# A branch that tracks another does so where it was set up.
+test_no_configuration_comes() {
+	machines
+	on one git checkout -q -b topic
+	on one git config branch.topic.remote ./d
+	on one git config branch.topic.merge refs/heads/topic
+	edit one x
+	on one git-checkpoint handoff -q hub
+	cp "$T/machines/two/work/two/.git/config" "$T/config"
+	on two git-checkpoint takeover -y hub >"$T/out"
+	expect_grep 'branch topic: created at [0-9a-f]*$' "$T/out"
+	expect_same "$T/config" "$T/machines/two/work/two/.git/config"
+	on two git-checkpoint undo -q -y
+	expect_same "$T/config" "$T/machines/two/work/two/.git/config"
 }
 
 run_tests
