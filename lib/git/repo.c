@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/repo.h"
 
+#include "git/configcond_internal.h"
 #include "git/configtext.h"
 #include "git/gitconfig.h"
 #include "git/gitfile.h"
@@ -68,6 +69,14 @@ static char *common_of_gitdir(const char *dir)
 	return common;
 }
 
+/* The main worktree, or one that git has made for `common`: who only names a repository is none. */
+static bool is_one_of(const char *gitdir, const char *common)
+{
+	const char *below = path_below(gitdir, common);
+
+	return below && (!*below || path_below(below, "worktrees"));
+}
+
 /*
  * Follow `path`, a git directory or a file that names one. CKPT_ENOTFOUND if
  * it is neither; CKPT_ERROR if it is a file that leads nowhere: looking
@@ -92,15 +101,20 @@ static int resolve_gitdir(char **gitdir_out, char **common_out, const char *path
 		free(dir);
 	}
 	common = gitdir ? common_of_gitdir(gitdir) : NULL;
-	if (common) {
+	if (common && !is_one_of(gitdir, common)) {
+		err = ckpt_error_set(CKPT_ERROR, "'%s' takes its history from '%s', which has no such "
+						 "worktree; remove 'commondir' there",
+				     gitdir, common);
+	} else if (common) {
 		*gitdir_out = gitdir;
 		*common_out = common;
-		gitdir = NULL;
+		gitdir = common = NULL;
 	} else if (S_ISDIR(st.st_mode)) {
 		err = ckpt_error_set(CKPT_ENOTFOUND, "not a git repository: '%s'", path);
 	} else {
 		err = ckpt_error_set(CKPT_ERROR, "'%s' does not lead to a git repository", path);
 	}
+	free(common);
 	free(gitdir);
 	free(text);
 	return err;
@@ -249,33 +263,124 @@ static int discover_from_env(struct repo **out, const char *cwd, const char *git
 	return 0;
 }
 
+/* --- whose it is --- */
+
+/* As git sees it: what root owns counts only for root, with sudo also what the caller owns. */
+static bool is_owned(const char *path)
+{
+	const char *sudo = geteuid() ? NULL : getenv("SUDO_UID");
+	uint64_t uid = geteuid();
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return false;
+	return st.st_uid == uid || (sudo && units_parse_number(&uid, sudo) && st.st_uid == uid);
+}
+
+struct safety {
+	const char *worktree;
+	bool safe;
+};
+
+/* A value of safe.directory; the last that has something to say counts. */
+static int note_safe(const char *key, const char *value, enum gitconfig_level level, void *payload)
+{
+	struct safety *safety = payload;
+	struct strbuf path = STRBUF_INIT;
+	size_t len = strlen(value);
+	char *real;
+
+	(void)key;
+	if (level == GITCONFIG_LOCAL)
+		return 0;
+	if (!*value)
+		safety->safe = false;
+	else if (!strcmp(value, "*"))
+		safety->safe = true;
+	else if (configcond_expand(&path, value)) {
+		bool below = len > 1 && !strcmp(value + len - 2, "/*");
+
+		if (below)
+			strbuf_setlen(&path, path.len - 2);
+		real = path_real(path.buf);
+		if (real && (below ? path_below(safety->worktree, real) != NULL
+				   : !strcmp(safety->worktree, real)))
+			safety->safe = true;
+		free(real);
+	}
+	strbuf_release(&path);
+	return 0;
+}
+
+/*
+ * Who may write in a directory above could otherwise say what the user's worktree is, and what is
+ * in its configuration. git's own rule, and git's way to say that it is all right.
+ */
+static int check_owner(const char *dir, const char *dotgit, const char *gitdir)
+{
+	struct safety safety = { .worktree = dir };
+	struct gitconfig *config = NULL;
+	int err;
+
+	if (is_owned(dir) && is_owned(dotgit) && is_owned(gitdir))
+		return 0;
+	err = gitconfig_open(&config, NULL);
+	if (!err)
+		(void)gitconfig_each(config, "safe.directory", note_safe, &safety);
+	gitconfig_close(config);
+	if (!err && !safety.safe)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "the repository in '%s' belongs to another user; if you trust it, "
+				     "add its path to safe.directory in your git configuration",
+				     dir);
+	return err;
+}
+
+/* --- where it is --- */
+
+/* Not what lies beside or above: whoever asked for this directory did not ask for that. */
+static int choose_worktree(char **out, const char *cwd, const char *dir, const char *real)
+{
+	/* A stale setting, as in moved submodules, must not hide the current files. */
+	if (!real || !path_below(cwd, real))
+		*out = xstrdup(dir);
+	else if (!path_below(real, dir))
+		return ckpt_error_set(CKPT_ERROR,
+				      "core.worktree of the repository in '%s' leads out of it, to '%s'; "
+				      "if that is meant, set GIT_DIR and GIT_WORK_TREE",
+				      dir, real);
+	else
+		*out = xstrdup(real);
+	return 0;
+}
+
 /* A repository was found at `dir`/.git; takes `gitdir` and `common`. */
 static int found(struct repo **out, const char *cwd, const char *dir, char *gitdir, char *common)
 {
+	char *dotgit = xstrfmt("%s/.git", strcmp(dir, "/") ? dir : ""), *worktree = NULL, *real = NULL;
 	struct format format = { 0 };
-	char *worktree = NULL;
-	int err = read_format(&format, gitdir, common);
+	int err = check_owner(dir, dotgit, gitdir);
 
-	if (!err && format.worktree) {
-		worktree = real_from(gitdir, format.worktree);
-		/* A stale setting, as in moved submodules, must not hide the current files. */
-		if (worktree && !path_below(cwd, worktree)) {
-			free(worktree);
-			worktree = NULL;
-		}
-	} else if (!err && format.bare) {
+	if (!err)
+		err = read_format(&format, gitdir, common);
+	if (!err && format.bare && !format.worktree)
 		err = ckpt_error_set(CKPT_ERROR,
 				     "this is a bare repository, which has no files to save; go to a "
 				     "worktree of it");
-	}
-	free(format.worktree);
-	if (err) {
+	if (!err && format.worktree)
+		real = real_from(gitdir, format.worktree);
+	if (!err)
+		err = choose_worktree(&worktree, cwd, dir, real);
+	if (!err) {
+		*out = repo_new(worktree, gitdir, common, format.sha256);
+	} else {
 		free(gitdir);
 		free(common);
-		return err;
 	}
-	*out = repo_new(worktree ? worktree : xstrdup(dir), gitdir, common, format.sha256);
-	return 0;
+	free(format.worktree);
+	free(real);
+	free(dotgit);
+	return err;
 }
 
 static bool is_named_dotgit(const char *dir)

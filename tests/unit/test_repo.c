@@ -210,12 +210,26 @@ static void test_repo_core_worktree(void **state)
 	answer = probe("cw");
 	assert_int_equal(answer.rc, 0);
 	assert_string_equal(answer.worktree, in_scratch("cw"));
-	/* The whole directory above as worktree, and a moved config.worktree. */
+	/* Not what is above, which nobody asked for, unless the environment says so. */
 	sh("git init up/cw2; git -C up/cw2 config core.worktree ../..");
-	same_as_git("up/cw2");
+	refused("up/cw2", "core.worktree of the repository in");
+	answer = probe_with("up/cw2", ".git", "..", NULL);
+	assert_string_equal(answer.worktree, in_scratch("up"));
 	sh("cd up/cw2; git config extensions.worktreeConfig true; git config --unset core.worktree;"
 	   "git config --worktree core.worktree ../..");
-	assert_string_equal(same_as_git("up/cw2").worktree, in_scratch("up"));
+	refused("up/cw2", "core.worktree of the repository in");
+}
+
+/* Who writes in ".git" may say where history is, but only git makes a worktree of a repository. */
+static void test_repo_planted_commondir(void **state)
+{
+	(void)state;
+	sh("git init victim; git init thief; echo ../../victim/.git >thief/.git/commondir;"
+	   "mkdir dot; mkdir -p away; cp thief/.git/HEAD away; echo ../victim/.git >away/commondir;"
+	   "echo 'gitdir: ../away' >dot/.git");
+	refused("thief", "which has no such worktree");
+	refused("dot", "which has no such worktree");
+	assert_int_equal(probe_at("dot").rc, CKPT_ENOTFOUND);
 }
 
 static void test_repo_environment(void **state)
@@ -388,6 +402,7 @@ int main(void)
 		cmocka_unit_test(test_repo_linked_worktree),
 		cmocka_unit_test(test_repo_git_files),
 		cmocka_unit_test(test_repo_core_worktree),
+		cmocka_unit_test(test_repo_planted_commondir),
 		cmocka_unit_test(test_repo_environment),
 		cmocka_unit_test(test_repo_open_at),
 		cmocka_unit_test(test_repo_head),

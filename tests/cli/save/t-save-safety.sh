@@ -371,6 +371,13 @@ test_a_repository_of_somebody_else() {
 	setup
 	give_to_nobody .
 	expect_exit 128 git status >/dev/null 2>&1
+	expect_exit 128 git-checkpoint save -q 2>"$T/err"
+	expect_grep "the repository in '$PWD' belongs to another user" "$T/err"
+	# its own word does not count, the user's does
+	git config -f .git/config safe.directory '*'
+	expect_exit 128 git-checkpoint save -q 2>/dev/null
+	git config --global safe.directory "$PWD"
+	git status >/dev/null
 	expect_untouched
 	expect_state_of_files ignored.log
 	expect_eq git_stash "$(answer .checkpoint.type)"

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What somebody has planted in a working directory, in its .git or above it, leads nowhere else.
+
+. "$(dirname "$0")/../../lib/harness.sh"
+. "$(dirname "$0")/../../lib/traps.sh"
+
+# a repository with a commit of 'src/a' and 'top'
+some_repository() {
+	git init -q "$1"
+	mkdir -p "$1/src"
+	echo 1 >"$1/src/a"
+	echo 1 >"$1/top"
+	git -C "$1" add .
+	git -C "$1" commit -q -m one
+}
+
+test_core_worktree_does_not_widen_what_is_saved() {
+	mkdir private
+	echo secret >private/notes
+	some_repository evil
+	git -C evil config core.worktree ../..
+	cd evil
+	for command in save 'restore --yes @' status 'hooks install' 'mcp'; do
+		# shellcheck disable=SC2086 # a command with its arguments
+		expect_exit 128 git-checkpoint $command </dev/null >"$T/out" 2>&1
+		expect_grep "core.worktree of the repository in '$PWD' leads out of it" "$T/out"
+	done
+	GIT_DIR=$PWD/.git GIT_WORK_TREE=$PWD git-checkpoint save -q
+	expect_eq secret "$(cat ../private/notes)"
+}
+
+test_a_repository_above_of_somebody_else() {
+	test "$(id -u)" = 0 || skip 'needs root'
+	mkdir -p shared/proj shared/other
+	chmod 1777 shared
+	echo mine >shared/other/x
+	cp -a shared "$T/before"
+	mkdir -p shared/.git/objects shared/.git/refs
+	echo 'ref: refs/heads/main' >shared/.git/HEAD
+	printf '[safe]\n\tdirectory = *\n' >shared/.git/config
+	give_to_nobody shared/.git
+	cd shared/proj
+	for command in save status 'restore --yes @' 'hooks install'; do
+		# shellcheck disable=SC2086 # a command with its arguments
+		expect_exit 128 git-checkpoint $command >"$T/out" 2>&1
+		expect_grep "the repository in '$T/work/shared' belongs to another user" "$T/out"
+	done
+	expect_eq "$(ls -A "$T/before/other")" "$(ls -A ../other)"
+	expect_missing ../.git/git-checkpoint
+	# as the user says, in a file of the user's
+	for value in '*' "$T/work/shared"; do
+		git config --global safe.directory "$value"
+		git-checkpoint status >/dev/null
+		git config --global --add safe.directory ''
+		expect_exit 128 git-checkpoint status >/dev/null 2>&1
+		git config --global --unset-all safe.directory
+	done
+	expect_exit 128 git -c safe.directory=/elsewhere checkpoint status >/dev/null 2>&1
+}
+
+run_tests
