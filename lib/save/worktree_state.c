@@ -288,6 +288,36 @@ static bool is_wanted(const char *path, const struct worktree_state_opts *opts)
 	return opts->held && !snapshot_find(&entry, opts->held, path) && entry;
 }
 
+/* If nobody knows, it may be. */
+static bool has_tracked(const struct repo *repo, const char *path)
+{
+	struct gitindex *index = NULL;
+	bool has = gitindex_open(&index, repo->worktree, repo->gitdir, repo->sha256) ||
+		   gitindex_has_below(index, path);
+
+	gitindex_close(index);
+	return has;
+}
+
+/*
+ * Files that are tracked here, or by a repository on the way there, are these repositories' files,
+ * whatever says that they are another worktree's.
+ */
+static bool is_tracked(const struct session *session, const char *path)
+{
+	bool tracked = has_tracked(session->repo, path);
+
+	for (const char *slash = path; !tracked && (slash = strchr(slash, '/')); slash++) {
+		char *dir = xstrfmt("%s/%.*s", session->worktree, (int)(slash - path), path);
+		struct repo *repo = NULL;
+
+		tracked = !repo_open_at(&repo, dir) && has_tracked(repo, slash + 1);
+		repo_free(repo);
+		free(dir);
+	}
+	return tracked;
+}
+
 /* Each worktree has checkpoints of its own: to restore one must not touch the others. */
 static void find_apart(struct worktree_state *state, const struct worktree_state_opts *opts)
 {
@@ -301,7 +331,7 @@ static void find_apart(struct worktree_state *state, const struct worktree_state
 		const char *path = path_below(all.items[i], session->worktree);
 
 		if (path && *path && (!state->scoped || compare_in_scope(opts->scope, path)) &&
-		    !is_wanted(path, opts))
+		    !is_wanted(path, opts) && !is_tracked(session, path))
 			strlist_add(&state->apart, path);
 	}
 	strlist_sort_unique(&state->apart);

@@ -16,6 +16,16 @@ some_repository() {
 	git -C "$1" commit -q -m one
 }
 
+# look_alike <repository> <directory>: what git makes for a linked worktree, both halves of it
+look_alike() {
+	name=$(echo "$2" | tr / -)
+	mkdir -p "$1/.git/worktrees/$name"
+	echo "$PWD/$1/$2/.git" >"$1/.git/worktrees/$name/gitdir"
+	echo ../.. >"$1/.git/worktrees/$name/commondir"
+	cp "$1/.git/HEAD" "$1/.git/worktrees/$name/HEAD"
+	echo "gitdir: $PWD/$1/.git/worktrees/$name" >"$1/$2/.git"
+}
+
 test_core_worktree_does_not_widen_what_is_saved() {
 	mkdir private
 	echo secret >private/notes
@@ -29,6 +39,42 @@ test_core_worktree_does_not_widen_what_is_saved() {
 	done
 	GIT_DIR=$PWD/.git GIT_WORK_TREE=$PWD git-checkpoint save -q
 	expect_eq secret "$(cat ../private/notes)"
+}
+
+test_tracked_files_are_saved_whatever_looks_like_a_worktree() {
+	some_repository w
+	git -C w worktree add -q sub/real
+	look_alike w src
+	echo changed >w/src/a
+	cd w
+	git checkpoint save 2>"$T/err"
+	expect_eq changed "$(git checkpoint show @:src/a)"
+	# one that git made, and of which nothing is tracked here, has checkpoints of its own
+	expect_exit 128 git checkpoint show @:sub/real/top 2>/dev/null
+	expect_grep "'sub/real' is another worktree" "$T/err"
+	expect_exit 1 grep -q "'src'" "$T/err"
+	echo more >src/a
+	git checkpoint restore -q --yes @
+	expect_eq changed "$(cat src/a)"
+}
+
+test_files_that_a_nested_repository_tracks() {
+	some_repository w
+	some_repository w/nested
+	look_alike w nested/src
+	cd w
+	git checkpoint save -q
+	expect_eq 1 "$(git checkpoint show @:nested/src/a)"
+}
+
+# With an index that nobody can read, it is not known what is tracked.
+test_with_a_damaged_index() {
+	some_repository w
+	look_alike w src
+	cd w
+	echo damaged >.git/index
+	git checkpoint save -q 2>/dev/null || test $? = 3
+	expect_eq 1 "$(git checkpoint show @:src/a)"
 }
 
 test_a_repository_above_of_somebody_else() {
