@@ -3,6 +3,7 @@
 
 #include "gitstate/gitwrite_internal.h"
 #include "git/git.h"
+#include "tree/tree.h"
 
 /* --- the branch --- */
 
@@ -106,14 +107,38 @@ int gitwrite_worktree(const struct gitwrite *how, const char *dir, const char *a
 	return err;
 }
 
+/*
+ * Only this entry: 'git worktree repair' would also write a ".git" wherever another entry says that
+ * its worktree is.
+ */
+static int tell_git(const struct repo *repo, const struct repo *linked)
+{
+	const char *entry = path_below(linked->gitdir, repo->commondir);
+	int root = open(repo->commondir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = root < 0 || !entry ? -1 : beneath_open(root, entry, O_RDONLY | O_DIRECTORY);
+	char *line = xstrfmt("%s/.git\n", linked->worktree);
+	int err = fd < 0 ? ckpt_error_set(CKPT_ERROR, "'%s' is not a worktree of '%s'",
+					  linked->worktree, repo->commondir)
+			 : fs_write_file(fd, "gitdir", line, strlen(line), fs_usual_mode(0666),
+					 FS_DURABLE);
+
+	free(line);
+	fs_close(fd);
+	fs_close(root);
+	return err;
+}
+
 int gitwrite_worktree_settle(const struct gitwrite *how, const char *dir, const char *aside_name)
 {
-	const char *const repair[] = { "worktree", "repair", dir, NULL };
 	char *aside = xstrfmt("%s/%s", dir, aside_name);
-	int err = gitwrite_run(how, NULL, 0, repair);
+	struct repo *linked = NULL;
+	int err = repo_open_at(&linked, dir);
 
 	if (!err)
+		err = tell_git(how->repo, linked);
+	if (!err)
 		err = fs_remove_tree(AT_FDCWD, aside);
+	repo_free(linked);
 	free(aside);
 	return err;
 }

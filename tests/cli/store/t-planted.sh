@@ -77,6 +77,33 @@ test_with_a_damaged_index() {
 	expect_eq 1 "$(git checkpoint show @:src/a)"
 }
 
+test_a_copy_as_worktree_writes_nothing_for_others() {
+	mkdir -p victim/docs
+	some_repository victim/evil
+	cd victim/evil
+	git checkpoint save -q
+	for entry in home:$T/work/victim gone:$T/gone file:$T/work/victim/file; do
+		name=${entry%%:*}
+		mkdir -p ".git/worktrees/$name"
+		echo "${entry#*:}/.git" >".git/worktrees/$name/gitdir"
+		echo ../.. >".git/worktrees/$name/commondir"
+		git rev-parse HEAD >".git/worktrees/$name/HEAD"
+	done
+	: >../file
+	cp -a .git/worktrees "$T/before"
+	git checkpoint restore -q --into "$T/copy" --worktree @
+	expect_missing ../.git
+	expect_missing "$T/gone"
+	for name in home gone file; do
+		diff -r "$T/before/$name" ".git/worktrees/$name"
+	done
+	cd "$T/copy"
+	expect_eq "$PWD" "$(git rev-parse --show-toplevel)"
+	expect_eq '' "$(git status --porcelain)"
+	git worktree list --porcelain >"$T/list"
+	expect_grep "^worktree $PWD\$" "$T/list"
+}
+
 test_a_repository_above_of_somebody_else() {
 	test "$(id -u)" = 0 || skip 'needs root'
 	mkdir -p shared/proj shared/other
