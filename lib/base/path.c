@@ -97,3 +97,54 @@ char *path_resolve(const char *path)
 	free(head);
 	return result;
 }
+
+static void leave_dir(struct strbuf *path)
+{
+	const char *slash = strrchr(path->buf, '/');
+
+	strbuf_setlen(path, slash ? (size_t)(slash - path->buf) : 0);
+}
+
+/* If `at` is a link, where it leads comes before what is still to go. */
+static void follow_link(struct strbuf *at, struct strbuf *todo)
+{
+	char target[PATH_MAX];
+	ssize_t size = readlink(at->buf, target, sizeof(target));
+
+	if (size <= 0)
+		return;
+	strbuf_splice(todo, 0, 0, "/", 1);
+	strbuf_splice(todo, 0, 0, target, (size_t)size);
+	if (*target == '/')
+		strbuf_reset(at);
+	else
+		leave_dir(at);
+}
+
+/* Far more than a path has; links may lead in circles. */
+enum { STEPS_MAX = 10000 };
+
+bool path_visits(const char *path, const char *dir)
+{
+	struct strbuf at = STRBUF_INIT, todo = STRBUF_INIT;
+	bool visits = false;
+
+	strbuf_addstr(&todo, path);
+	for (int steps = 0; todo.len && !visits; steps++) {
+		size_t len = strcspn(todo.buf, "/");
+		char *name = xmemdupz(todo.buf, len);
+
+		strbuf_splice(&todo, 0, len + (len < todo.len), NULL, 0);
+		if (!strcmp(name, "..")) {
+			leave_dir(&at);
+		} else if (*name && strcmp(name, ".") != 0) {
+			strbuf_addf(&at, "/%s", name);
+			visits = path_below(at.buf, dir) || steps > STEPS_MAX;
+			follow_link(&at, &todo);
+		}
+		free(name);
+	}
+	strbuf_release(&todo);
+	strbuf_release(&at);
+	return visits;
+}

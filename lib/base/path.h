@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
-/** Path strings. Nothing here looks at a file system except path_real() and path_resolve(). */
+/** Path strings. Nothing here looks at a file system except the last three. */
 
 /** Append "/" (unless `sb` is empty or ends with one) and `name`. */
 void path_append(struct strbuf *sb, const char *name);
@@ -33,6 +33,12 @@ char *path_real(const char *path);
 
 /** An absolute path in which the links of the existing part are resolved; the caller frees it. */
 char *path_resolve(const char *path);
+
+/**
+ * Whether the way to an absolute path is at any moment in `dir` (a real path), in the end or through
+ * a link: who may write there can say where it leads.
+ */
+bool path_visits(const char *path, const char *dir);
 
 /* --- lists of paths: pathset.c --- */
 

@@ -173,7 +173,7 @@ int capture_defs_load(struct capture_defs *out, const char *store_file, const ch
 
 	memset(out, 0, sizeof(*out));
 	if (settings_user_file(&path))
-		err = load_file(out, path.buf, NULL);
+		err = load_file(out, path.buf, worktree);
 	if (!err && store_file)
 		err = load_file(out, store_file, worktree);
 	if (err)

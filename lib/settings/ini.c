@@ -201,15 +201,8 @@ int ini_read(const char *path, inifile_fn fn, void *payload)
 const char *ini_distrust(const char *path, const char *worktree)
 {
 	struct stat st;
-	char *real;
-	bool within;
 
 	if (stat(path, &st) || (st.st_uid != geteuid() && st.st_uid != 0))
 		return "the file belongs to another user";
-	if (!worktree)
-		return NULL;
-	real = path_resolve(path);
-	within = path_below(real, worktree) != NULL;
-	free(real);
-	return within ? "the file is in the worktree" : NULL;
+	return worktree && path_visits(path, worktree) ? "the file is in the worktree" : NULL;
 }

@@ -39,7 +39,7 @@ int ini_parse_text(const char *text, size_t len, const char *path, inifile_fn fn
  * NULL if commands in the file may be run, otherwise why not. It must belong to
  * this user or to root: with `sudo -E` another user's files are read, but their
  * commands are not run. And it must not be in `worktree` (a real path, or NULL),
- * where somebody else may have put it.
+ * where somebody else may have put it, nor a link on the way to it.
  */
 const char *ini_distrust(const char *path, const char *worktree);
 

@@ -121,13 +121,13 @@ bool settings_user_file(struct strbuf *out)
 	return out->len > 0;
 }
 
-static int load_user_file(struct ckpt_settings *settings)
+static int load_user_file(struct ckpt_settings *settings, const char *worktree)
 {
 	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
 	if (settings_user_file(&path))
-		err = load_file(settings, path.buf, NULL);
+		err = load_file(settings, path.buf, worktree);
 	strbuf_release(&path);
 	return err;
 }
@@ -221,7 +221,7 @@ int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
 					     setting_table[i].key);
 	if (!err) {
 		load_git_color(&settings, gitconfig);
-		err = load_user_file(&settings);
+		err = load_user_file(&settings, worktree);
 	}
 	if (!err)
 		err = load_git(&settings, gitconfig, false);

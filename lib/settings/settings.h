@@ -60,8 +60,8 @@ struct ckpt_settings {
 
 /**
  * Read them all. `store_file` is <store>/checkpoint/config, NULL if there is no
- * store yet; commands in it are ignored if it is in `worktree` (NULL: it is
- * not); `gitconfig` may be NULL. A bad value is an error; the message names
+ * store yet; commands in it and in the user's file are ignored if they are in
+ * `worktree` (NULL: they are not); `gitconfig` may be NULL. A bad value is an error; the message names
  * file and line (for git config the level, otherwise the variable).
  */
 int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,

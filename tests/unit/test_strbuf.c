@@ -386,6 +386,61 @@ static void test_path_real_follows_links(void **state)
 	assert_null(path_real(in_scratch("none")));
 }
 
+/* A path of directories and links, absolute ones and ones that go up among them. */
+static void random_path(struct strbuf *out, const char *root)
+{
+	static const char *const names[] = { "a", "b", "in", "l", "m", "n", "..", "." };
+
+	strbuf_reset(out);
+	strbuf_addstr(out, root);
+	for (unsigned i = 0, nr = 1 + rnd(4); i < nr; i++)
+		strbuf_addf(out, "%s%s", out->len ? "/" : "", names[rnd(ARRAY_SIZE(names))]);
+}
+
+/* Whether a path is another one, or none, without the directory is what it is about. */
+static void test_path_visits_what_it_needs(void **state)
+{
+	char *dir = xstrdup(in_scratch("v/in"));
+	struct strbuf path = STRBUF_INIT, link = STRBUF_INIT;
+	unsigned yes = 0, no = 0;
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		sh("rm -rf v; mkdir v; cd v; mkdir -p a/b b/a in/a in/b a/in");
+		for (int i = 0; i < 12; i++) {
+			static const char *const at[] = { "v", "v/a", "v/b", "v/in", "v/in/a" };
+
+			random_path(&link, rnd(3) ? "" : in_scratch("v"));
+			(void)symlink(link.buf, in_scratch("%s/%c", at[rnd(ARRAY_SIZE(at))],
+							   "lmn"[rnd(3)]));
+		}
+		for (int i = 0; i < 200; i++) {
+			char *real, *without;
+			bool visits;
+
+			random_path(&path, in_scratch("v"));
+			real = path_real(path.buf);
+			visits = path_visits(path.buf, dir);
+			assert_int_equal(rename(dir, in_scratch("gone")), 0);
+			without = path_real(path.buf);
+			assert_int_equal(rename(in_scratch("gone"), dir), 0);
+			if (real && visits != (!without || strcmp(real, without)))
+				fail_msg("'%s' -> '%s', without it '%s'", path.buf, real, without);
+			yes += real && visits;
+			no += real && !visits;
+			free(without);
+			free(real);
+		}
+	}
+	assert_true(yes > 100 && no > 100);
+	/* A circle ends. */
+	sh("rm -rf v; mkdir -p v/in; ln -s l/x v/l");
+	(void)path_visits(in_scratch("v/l"), dir);
+	strbuf_release(&link);
+	strbuf_release(&path);
+	free(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +458,7 @@ int main(void)
 		cmocka_unit_test(test_path_append_puts_one_slash),
 		cmocka_unit_test(test_path_dotgit_is_a_whole_component),
 		cmocka_unit_test(test_path_real_follows_links),
+		cmocka_unit_test(test_path_visits_what_it_needs),
 	};
 
 	return cmocka_run_group_tests_name("strbuf", tests, unit_setup, unit_teardown);

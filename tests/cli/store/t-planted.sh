@@ -104,6 +104,37 @@ test_a_copy_as_worktree_writes_nothing_for_others() {
 	expect_grep "^worktree $PWD\$" "$T/list"
 }
 
+# What the user's own file says is the user's word, unless it may be somebody else's.
+test_the_users_file_in_the_worktree_runs_nothing() {
+	snare capture 'exit 0'
+	snare verify 'exit 0'
+	mkdir -p w/conf/git-checkpoint "$T/own/git-checkpoint" "$T/linked" "$T/file/git-checkpoint" "$T/back"
+	printf '%s\n' "verifyCommand = $T/snares/verify" '[capture "x"]' "save = $T/snares/capture" \
+		'auto = true' >w/conf/git-checkpoint/config
+	cp w/conf/git-checkpoint/config "$T/own/git-checkpoint/config"
+	ln -s "$PWD/w/conf/git-checkpoint" "$T/linked/git-checkpoint"
+	ln -s "$PWD/w/conf/git-checkpoint/config" "$T/file/git-checkpoint/config"
+	# through a link in the worktree, back to a file of the user's
+	ln -s "$T/own/git-checkpoint" w/back
+	ln -s "$PWD/w/back" "$T/back/git-checkpoint"
+	cd w
+	git init -q
+	echo 1 >a
+	for dir in "$PWD/conf" "$T/linked" "$T/file" "$T/back" "$T/own/../work/w/conf"; do
+		XDG_CONFIG_HOME=$dir
+		export XDG_CONFIG_HOME
+		echo "$dir" >a
+		git-checkpoint save >"$T/out" 2>&1
+		expect_grep 'captures run commands and are ignored: the file is in the worktree' "$T/out"
+		echo other >a
+		git-checkpoint restore --yes @ >"$T/out" 2>&1
+		expect_grep "'verifyCommand' runs a command and is ignored: the file is in the worktree" "$T/out"
+		expect_eq '' "$(ls "$T/marks")" 'what was run'
+	done
+	XDG_CONFIG_HOME=$T/own git-checkpoint save -q
+	expect_exists "$T/marks/capture"
+}
+
 test_a_repository_above_of_somebody_else() {
 	test "$(id -u)" = 0 || skip 'needs root'
 	mkdir -p shared/proj shared/other
