@@ -202,18 +202,30 @@ static int move_file_away(const char *home, const char *path)
 	return err;
 }
 
-static int make_store(const char *home, const char *path, const char *worktree)
+/* A directory that others use, too, is not ours to close to them. */
+static int check_home(const char *home)
 {
 	struct stat st;
+	int err = check_owner(home);
+
+	if (!err && stat(home, &st) < 0)
+		err = ckpt_error_errno("unable to look at '%s'", home);
+	if (!err && st.st_mode & 022)
+		err = ckpt_error_set(CKPT_ERROR,
+				     "others may write in '%s', which checkpoints must be safe from; set "
+				     "GIT_CHECKPOINT_HOME to a directory of your own, or make this one "
+				     "yours alone",
+				     home);
+	return err;
+}
+
+int store_make_home(const char *home)
+{
 	int err = fs_mkdir_p(home, 0700);
 
-	if (err)
-		return ckpt_error_prefix(err, "no place for checkpoints; GIT_CHECKPOINT_HOME can "
-					      "name another");
-	err = check_owner(home);
-	if (!err && !stat(home, &st) && st.st_mode & 077 && chmod(home, 0700) < 0)
-		err = ckpt_error_errno("unable to make '%s' private", home);
-	return err ? err : layout_create(home, path, worktree);
+	return err ? ckpt_error_prefix(err, "no place for checkpoints; GIT_CHECKPOINT_HOME can name "
+					    "another")
+		   : check_home(home);
 }
 
 int store_open_or_create(struct store **out, const char *worktree)
@@ -228,7 +240,9 @@ int store_open_or_create(struct store **out, const char *worktree)
 	if (!lstat(path, &st) && S_ISREG(st.st_mode))
 		err = move_file_away(home, path);
 	if (!err && lstat(path, &st) < 0)
-		err = make_store(home, path, worktree);
+		err = store_make_home(home);
+	if (!err && lstat(path, &st) < 0)
+		err = layout_create(home, path, worktree);
 	if (!err)
 		err = open_at(out, path, worktree);
 	free(path);

@@ -46,6 +46,12 @@ enum { STORE_KEY_SIZE = 17 };
 /** The home of all stores; the caller frees it. Does not create it. */
 int store_home(char **out);
 
+/**
+ * Make sure that it is there. CKPT_ERROR, with what to do, if it belongs to somebody else or others
+ * may write in it: it is left as it is.
+ */
+int store_make_home(const char *home);
+
 /** The name of a worktree's store. */
 void store_key(char out[STORE_KEY_SIZE], const char *worktree);
 

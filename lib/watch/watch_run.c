@@ -174,7 +174,7 @@ static void drop_talks(struct watch_tree *tree, void *payload)
 
 static int begin_serving(struct server *server, const char *home)
 {
-	int err = fs_mkdir_p(home, 0700);
+	int err = store_make_home(home);
 
 	watch_trees_init(&server->trees, home);
 	server->trees.gone = drop_talks;

@@ -75,7 +75,7 @@ static int write_list(const struct strlist *list, const char *skip, const char *
 int watch_registry_change(bool *changed, const char *home, const char *root, bool add)
 {
 	struct strlist list = STRLIST_INIT;
-	int err = fs_mkdir_p(home, 0700), lock = -1;
+	int err = store_make_home(home), lock = -1;
 
 	*changed = false;
 	if (!err) {

@@ -295,7 +295,7 @@ test_the_home_of_stores_may_be_a_link() {
 	save
 	expect_captured sub/deep/file top
 	expect_exists "$T/disk/$(basename "$(store_dir)")"
-	expect_eq 700 "$(stat -c %a "$T/disk")"
+	expect_eq 755 "$(stat -c %a "$T/disk")"
 	git-checkpoint verify -q --all
 	for dir in "$XDG_STATE_HOME/git-checkpoint" "$T/disk"; do
 		expect_exit 128 git-checkpoint flow start w --phases A --state-dir "$dir" 2>"$T/err"

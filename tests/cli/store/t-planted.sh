@@ -164,4 +164,29 @@ test_a_repository_above_of_somebody_else() {
 	expect_exit 128 git -c safe.directory=/elsewhere checkpoint status >/dev/null 2>&1
 }
 
+test_a_shared_directory_is_no_home() {
+	mkdir "$T/shared" "$T/group" "$T/open"
+	chmod 1777 "$T/shared"
+	chmod 770 "$T/group"
+	chmod 755 "$T/open"
+	echo x >"$T/shared/theirs"
+	git init -q
+	echo 1 >a
+	for home in shared group; do
+		stat -c '%a %n' "$T/$home" >"$T/mode"
+		for command in save 'watch add .'; do
+			# shellcheck disable=SC2086 # a command with its arguments
+			GIT_CHECKPOINT_HOME=$T/$home expect_exit 128 git-checkpoint $command 2>"$T/err"
+			expect_grep "others may write in '$T/$home'" "$T/err"
+		done
+		expect_eq "$(cat "$T/mode")" "$(stat -c '%a %n' "$T/$home")"
+	done
+	expect_eq theirs "$(ls "$T/shared")"
+	# what others can only list is as good as it was, and stays as it is
+	GIT_CHECKPOINT_HOME=$T/open git-checkpoint save -q
+	expect_eq 755 "$(stat -c %a "$T/open")"
+	find "$T/open" -mindepth 1 -perm /077 >"$T/odd"
+	expect_same /dev/null "$T/odd"
+}
+
 run_tests
