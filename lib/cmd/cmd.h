@@ -54,7 +54,7 @@ int cmd_unknown(const char *name);
 
 extern const struct opt_spec cmd_save_spec, cmd_list_spec, cmd_show_spec, cmd_diff_spec,
 	cmd_status_spec, cmd_log_spec, cmd_config_spec, cmd_restore_spec, cmd_undo_spec,
-	cmd_redo_spec, cmd_revert_spec, cmd_run_spec, cmd_verify_spec, cmd_hash_spec, cmd_pin_spec,
+	cmd_redo_spec, cmd_revert_spec, cmd_pick_spec, cmd_run_spec, cmd_verify_spec, cmd_hash_spec, cmd_pin_spec,
 	cmd_unpin_spec, cmd_drop_spec,
 	cmd_prune_spec, cmd_gc_spec, cmd_doctor_spec, cmd_stores_spec, cmd_relink_spec,
 	cmd_try_spec, cmd_bisect_spec, cmd_export_spec, cmd_import_spec, cmd_branch_spec,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-static bool dry_run, verbose, by_hunks, yes;
+/* revert, and pick, which is the same with the two checkpoints exchanged. */
+
+static bool dry_run, verbose, by_hunks, yes, picking;
 static const char *conflicts, *source = JOURNAL_SOURCE;
 
 static const struct opt options[] = {
 	{ OPT_FLAG, 'n', "dry-run", &dry_run, NULL, "show the merged patch, do nothing" },
 	{ OPT_FLAG, 'v', "verbose", &verbose, NULL, "show every path of the plan" },
-	{ OPT_FLAG, 'p', "patch", &by_hunks, NULL, "choose hunk by hunk what is taken back" },
+	{ OPT_FLAG, 'p', "patch", &by_hunks, NULL, "choose hunk by hunk what is done" },
 	{ OPT_FLAG, 'y', "yes", &yes, NULL, "do not ask" },
 	{ OPT_STRING, 0, "conflicts", &conflicts, "<keep|markers>",
 	  "leave files in conflict as they are (default), or mark where" },
@@ -39,10 +41,10 @@ static bool offer(struct complete *complete, const char *what)
 	return ours;
 }
 
-/* What is taken back, as asked for and as found. */
+/* The step that is taken back or picked, as asked for and as found. */
 struct request {
 	struct ckpt_record from, to;
-	struct ckpt_record target; /* `from`, as it is to be scanned */
+	struct ckpt_record target; /* to where it leads, as it is to be scanned */
 	struct pathspec only;
 	char *what;
 	struct strbuf command, patch;
@@ -111,11 +113,16 @@ static int parse_paths(struct request *request, struct session *session, const s
 
 /* --- the command --- */
 
+static const char *name_verb(void)
+{
+	return picking ? "pick" : "revert";
+}
+
 /* To be typed again, whatever else is saved until then. */
 static void name_command(struct request *request, const struct strlist *args)
 {
 	request->what = xstrfmt("%s..%s", request->from.id, request->to.id);
-	strbuf_addf(&request->command, "git checkpoint revert%s%s", by_hunks ? " -p" : "",
+	strbuf_addf(&request->command, "git checkpoint %s%s%s", name_verb(), by_hunks ? " -p" : "",
 		    conflicts && !strcmp(conflicts, "markers") ? " --conflicts=markers" : "");
 	strbuf_addf(&request->command, " %s%s", request->what, args->nr > 1 ? " --" : "");
 	for (size_t i = 1; i < args->nr; i++)
@@ -125,19 +132,20 @@ static void name_command(struct request *request, const struct strlist *args)
 static int error_only_path(const char *path)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND,
-			      "no checkpoint named '%s'; to take back the last step in the path of "
-			      "that name: git checkpoint revert @ -- %s",
-			      path, report_shell(path));
+			      "no checkpoint named '%s'; to %s the last step in the path of that name: "
+			      "git checkpoint %s @ -- %s",
+			      path, picking ? "pick" : "take back", name_verb(), report_shell(path));
 }
 
 static int carry_out(struct session *session, struct request *request)
 {
 	static const struct strlist all = STRLIST_INIT;
-	char *reason = xstrfmt("revert %s", request->what);
+	char *reason = xstrfmt("%s %s", name_verb(), request->what);
 	struct revert revert = {
 		.session = session,
-		.from = &request->from,
-		.to = &request->to,
+		.from = picking ? &request->to : &request->from,
+		.to = picking ? &request->from : &request->to,
+		.pick = picking,
 		.only = pathspec_is_empty(&request->only) ? NULL : &request->only,
 		.markers = conflicts && !strcmp(conflicts, "markers"),
 	};
@@ -146,14 +154,17 @@ static int carry_out(struct session *session, struct request *request)
 		.composed.make = revert_compose,
 		.composed.payload = &revert,
 		.choices = dry_run || (!yes && !by_hunks) ? &request->choices : NULL,
-		.kind = JOURNAL_REVERT,
+		.kind = picking ? JOURNAL_PICK : JOURNAL_REVERT,
 		.reason = reason,
 		.source = source,
 		.paths = &all,
 		.dry_run = dry_run,
 	};
 	const struct show_restore_how how = { .yes = yes, .by_hunks = by_hunks };
-	const struct show_restore_words words = { .what = request->what,
+	const struct show_restore_words words = { .will = picking ? "pick" : "take back",
+						  .did = picking ? "Picked" : "Took back",
+						  .declined = picking ? "Not picked" : "Not taken back",
+						  .what = request->what,
 						  .command = request->command.buf,
 						  .choices = &request->choices,
 						  .patch = &request->patch };
@@ -166,7 +177,7 @@ static int carry_out(struct session *session, struct request *request)
 	return err;
 }
 
-static int run(struct session *session, const struct strlist *args)
+static int apply_step(struct session *session, const struct strlist *args)
 {
 	struct request request = { .only = PATHSPEC_INIT,
 				   .target = CKPT_RECORD_INIT,
@@ -182,14 +193,26 @@ static int run(struct session *session, const struct strlist *args)
 	if (!err && args->nr > 1)
 		err = parse_paths(&request, session, args);
 	if (!err)
-		err = session_lookup(&request.target, session->store, request.from.id);
+		err = session_lookup(&request.target, session->store,
+				     picking ? request.to.id : request.from.id);
 	if (!err) {
-		revert_widen(&request.target, &request.to);
+		revert_widen(&request.target, picking ? &request.from : &request.to);
 		name_command(&request, args);
 		err = carry_out(session, &request);
 	}
 	request_release(&request);
 	return err;
+}
+
+static int revert(struct session *session, const struct strlist *args)
+{
+	return apply_step(session, args);
+}
+
+static int pick(struct session *session, const struct strlist *args)
+{
+	picking = true;
+	return apply_step(session, args);
 }
 
 static int check(const struct strlist *args)
@@ -211,5 +234,16 @@ const struct opt_spec cmd_revert_spec = {
 	.offer = offer,
 	.check = check,
 	.session = SESSION_STORE,
-	.run = run,
+	.run = revert,
+};
+
+const struct opt_spec cmd_pick_spec = {
+	.command = "pick",
+	.summary = "do again here what one step did elsewhere",
+	.args = OPT_ARGS({ { "<checkpoint>", "<range>" }, 1, 1, .such_as = "turn:2" }, CMD_PATHS),
+	.options = options,
+	.offer = offer,
+	.check = check,
+	.session = SESSION_STORE,
+	.run = pick,
 };

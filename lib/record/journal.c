@@ -66,6 +66,7 @@ static const char *const kind_names[] = {
 	[JOURNAL_UNDO] = "undo",
 	[JOURNAL_REDO] = "redo",
 	[JOURNAL_REVERT] = "revert",
+	[JOURNAL_PICK] = "pick",
 };
 
 const char *journal_kind_name(enum journal_kind kind)
@@ -76,7 +77,7 @@ const char *journal_kind_name(enum journal_kind kind)
 static enum journal_kind read_kind(const json_t *object)
 {
 	const char *name = json_string_value(json_object_get(object, "kind"));
-	enum journal_kind kind = JOURNAL_REVERT;
+	enum journal_kind kind = JOURNAL_PICK;
 
 	while (kind != JOURNAL_RESTORE && (!name || strcmp(name, kind_names[kind])))
 		kind--;

@@ -8,15 +8,15 @@
  * What a restore is: of a checkpoint that somebody named, a step on the stack of restores, or of
  * what lies between two checkpoints.
  */
-enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO, JOURNAL_REVERT };
+enum journal_kind { JOURNAL_RESTORE, JOURNAL_UNDO, JOURNAL_REDO, JOURNAL_REVERT, JOURNAL_PICK };
 
 /** A restore of its own, which undo takes back, not a step on the stack. */
 static inline bool journal_kind_is_new(enum journal_kind kind)
 {
-	return kind == JOURNAL_RESTORE || kind == JOURNAL_REVERT;
+	return kind == JOURNAL_RESTORE || kind == JOURNAL_REVERT || kind == JOURNAL_PICK;
 }
 
-/** "restore", "undo", "redo", "revert": in the journal, and in the audit trail. */
+/** "restore", "undo", "redo", "revert", "pick": in the journal, and in the audit trail. */
 const char *journal_kind_name(enum journal_kind kind);
 
 /** What of a checkpoint is restored: files, and the index, or everything that git knows. */

@@ -71,7 +71,9 @@ static int remove_dir(struct revert_job *job, const struct change *change,
 	if (!now || now->kind != WT_DIR || now->dir->nr)
 		return 0; /* it is gone, or in use for something else by now */
 	if ((0040000u | now->mode) != change->old_mode) {
-		revert_keep(job, change->path, "modify/delete: created by it, changed since");
+		revert_keep(job, change->path, job->revert->pick
+						       ? "modify/delete: deleted by it, changed here"
+						       : "modify/delete: created by it, changed since");
 		return 0;
 	}
 	return revert_remove(job, change->path);

@@ -10,13 +10,17 @@ struct session;
 /**
  * Taking back what changed from one checkpoint to another, and keeping what was done since: for
  * each path a three-way merge, with the later checkpoint as base, the worktree as ours and the
- * earlier one as theirs. It only makes a target (see compose.h); the restore is one like any other.
+ * earlier one as theirs. Picking is the same with the two exchanged: what changed from the earlier
+ * to the later one is done here as well. It only makes a target (see compose.h); the restore is one
+ * like any other.
  *
  * What cannot be merged stays as it is, and is named.
  */
 struct revert {
 	struct session *session;
-	const struct ckpt_record *from, *to; /**< what changed from the one to the other */
+	const struct ckpt_record *from; /**< theirs: how it was, or shall be, without what was done here */
+	const struct ckpt_record *to;	/**< base: what the worktree is compared with */
+	bool pick;		     /**< `from` is the later one; for the sentences alone */
 	const struct pathspec *only;	     /**< limits it; NULL: all of it */
 	bool markers;			     /**< write text with git's conflict markers */
 };

@@ -11,9 +11,10 @@ struct protect;
 
 /** One file or link at three times; NULL: it was not there, or is something else. */
 struct revert_sides {
-	const struct wt_entry *base; /**< after the change that is taken back */
+	const struct wt_entry *base; /**< after the change that is taken back; before a picked one */
 	const struct wt_entry *now;
-	const struct wt_entry *then; /**< before it */
+	const struct wt_entry *then; /**< before it; after a picked one */
+	bool pick;
 };
 
 enum revert_do {

@@ -40,12 +40,15 @@ enum revert_do revert_decide(const char **why_out, const struct revert_sides *si
 	if (!now)
 		return base ? note_conflict(why_out, "modify/delete: deleted since") : REVERT_TAKE;
 	if (!base)
-		return note_conflict(why_out, then ? "add/add: created again since, and not the same"
-					      : "kind: something else since");
+		return note_conflict(why_out, !then	    ? "kind: something else since"
+					      : sides->pick ? "add/add: created here, too, and not the same"
+							    : "add/add: created again since, and not the same");
 	if (!then)
 		return is_same(now, base)
 			       ? REVERT_REMOVE
-			       : note_conflict(why_out, "modify/delete: created by it, changed since");
+			       : note_conflict(why_out, sides->pick
+								? "modify/delete: deleted by it, changed here"
+								: "modify/delete: created by it, changed since");
 	if (is_same(now, base))
 		return REVERT_TAKE;
 	if (is_same(then, base))
@@ -386,7 +389,8 @@ static int move_file(struct revert_job *job, const struct outcome *outcome, cons
 	    oid_equal(&there->oid, &outcome->entry->oid) && there->mode == outcome->mode)
 		return revert_remove(job, now_path);
 	if (there && there->kind != WT_DIR && !strlist_has(&job->removed, dest)) {
-		revert_keep(job, dest, "rename/add: its old name is taken since");
+		revert_keep(job, dest, job->revert->pick ? "rename/add: its new name is taken here"
+						  : "rename/add: its old name is taken since");
 		return 0;
 	}
 	/* The old name may be what is in the way of the new one. */
@@ -459,7 +463,8 @@ static int follow_path(struct revert_job *job, struct revert_sides *sides, const
 	} else if (!renamed) {
 		return finish_path(job, sides, path, path);
 	} else if (!sides->then) {
-		revert_keep(job, renamed, "rename/delete: created by it, renamed since");
+		revert_keep(job, renamed, job->revert->pick ? "rename/delete: deleted by it, renamed here"
+							    : "rename/delete: created by it, renamed since");
 	} else if (moved && strcmp(renamed, then_path)) {
 		revert_keep(job, renamed, "rename/rename: renamed by it, and again since");
 	} else {
@@ -473,7 +478,7 @@ int revert_path(struct revert_job *job, const char *path, const char *then_path)
 {
 	const struct wt_entry *now = compose_now(job->compose, path);
 	bool is_dir = now && now->kind == WT_DIR;
-	struct revert_sides sides = { .now = is_dir ? NULL : now };
+	struct revert_sides sides = { .now = is_dir ? NULL : now, .pick = job->revert->pick };
 	int err = find_file(&sides.base, job->to, path);
 
 	if (!err)

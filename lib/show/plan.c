@@ -311,6 +311,6 @@ int show_restore_confirm(const struct restore_result *preview, struct session *s
 		return ckpt_error_set(CKPT_ECANCELLED, "interrupted, nothing was touched");
 	if (agreed)
 		return 0;
-	term_say(stderr, said ? "Not taken back.\n" : "Not restored.\n");
-	return ckpt_error_set(CKPT_EDECLINED, said ? "not taken back" : "not restored");
+	term_say(stderr, "%s.\n", said ? said->declined : "Not restored");
+	return ckpt_error_set(CKPT_EDECLINED, "the plan was declined");
 }

@@ -277,7 +277,8 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	size_t counts[3];
 
 	if (nothing && !wrong && words) {
-		report_text("Nothing %sof %s to take back\n", result->conflicts_nr ? "else " : "", what);
+		report_text("Nothing %sof %s to %s\n", result->conflicts_nr ? "else " : "", what,
+			    words->will);
 		return;
 	}
 	if (nothing && !wrong && result->conflicts_nr) {
@@ -294,9 +295,10 @@ static void print_counts(const struct restore_result *result, const struct ckpt_
 	show_restore_count(counts, &result->plan);
 	if (result->conflicts_nr)
 		snprintf(conflicts, sizeof(conflicts), ", %zu in conflict", result->conflicts_nr);
-	report_text("%s %s: %zu brought back, %zu changed, %zu removed%s%s\n",
-		    words	       ? result->done ? "Took back" : "Would take back"
-		    : result->composed && interrupted ? "Finished taking back what changed since"
+	report_text("%s%s %s: %zu brought back, %zu changed, %zu removed%s%s\n",
+		    words && !result->done ? "Would " : "",
+		    words	       ? result->done ? words->did : words->will
+		    : result->composed && interrupted ? "Finished the merge with"
 		    : result->done     ? "Restored"
 				       : "Would restore",
 		    what, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],

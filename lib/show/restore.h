@@ -13,11 +13,12 @@ struct session;
 /** Output about a restore. */
 
 /**
- * What is said of a restore that does not restore a checkpoint but takes something back; all of it
- * stays the caller's. NULL: a plain restore, which is also how it begins.
+ * What is said of a restore that does not restore a checkpoint but takes something back, or picks
+ * it; all of it stays the caller's. NULL: a plain restore, which is also how it begins.
  */
 struct show_restore_words {
-	const char *what;    /**< is taken back: "<id>..<id>" */
+	const char *will, *did, *declined; /**< "take back", "Took back", "Not taken back" */
+	const char *what;		   /**< "<id>..<id>" */
 	const char *command; /**< to do it again */
 	const struct choices *choices; /**< those of the restore: what it does */
 	struct strbuf *patch;	       /**< the same as text, made when it is shown */

@@ -278,7 +278,7 @@ test_every_json_key_is_in_the_manual() {
 	git checkpoint restore --yes --verify-command true --json @~1 >"$T/answers/restore"
 	git checkpoint restore --into "$T/copy" --worktree --json @~1 >>"$T/answers/restore"
 	for c in undo redo; do git checkpoint $c --yes --json >"$T/answers/$c"; done
-	git checkpoint revert --dry-run --json @ >"$T/answers/revert"
+	for c in revert pick; do git checkpoint $c --dry-run --json @ >"$T/answers/$c"; done
 	(expect_exit 1 git checkpoint run --rollback --verify 'exit 2' --json-file "$T/answers/run" -- \
 		sh -c 'echo 3 >a' 2>/dev/null)
 	git checkpoint verify --all --json >"$T/answers/verify"
@@ -321,7 +321,7 @@ test_every_json_key_is_in_the_manual() {
 		list | status | pin | unpin | prune | import) cat object of-list >>part ;;
 		drop) cat object of-list of-prune >>part ;;
 		show) cat object of-list of-save >>part ;;
-		undo | redo | revert | takeover) cat of-restore >>part ;;
+		undo | redo | revert | pick | takeover) cat of-restore >>part ;;
 		run | try | bisect) cat object of-restore >>part ;;
 		esac
 		# settings and states have keys of the user's

@@ -93,7 +93,7 @@ prepare() {
 		sed -i s/true/false/ Makefile
 		git checkpoint save -q
 		;;
-	*'checkpoint revert'*)
+	*'checkpoint revert'* | *'checkpoint pick'*)
 		mkdir tests
 		for i in 1 2 3 4; do
 			echo $i >tests/$i
@@ -116,7 +116,7 @@ fill_in() {
 
 # A terminal costs a second each.
 asks() {
-	grep 'checkpoint \(restore\|undo\|redo\|revert\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
+	grep 'checkpoint \(restore\|undo\|redo\|revert\|pick\)' "$1" | grep -q -v -e '--yes\| -y \| -n \|--dry-run'
 }
 
 # On a terminal on which somebody says yes to everything, and reads without a pager.

@@ -97,7 +97,7 @@ arguments_of() {
 	status | stores | remote | prune | gc | doctor) echo '|-n' ;;
 	restore) echo '-n @~1|-n -v @~1|nosuch|--yes @~1|--into x @' ;;
 	undo | redo) echo '-n|--yes' ;;
-	revert) echo '-n @|--yes @' ;;
+	revert | pick) echo '-n @|--yes @' ;;
 	run) echo '-- true|-- false' ;;
 	try) echo '@ -- true|@ -- nosuch' ;;
 	bisect) echo '@~1 @ -- true|@~1 @ -- false' ;;

@@ -43,7 +43,7 @@ test_names_are_in_quotes() {
 	nouns="$nouns\\|task\\|hook\\|branch\\|pack\\|variable\\|setting\\|link\\|name\\|agent\\|object"
 	# (behind 'hook' the state comes first, as hooks status has it)
 	grep "[ (]\\($nouns\\) %[.*]*s" "$T/messages" |
-		grep -v -e "'git checkpoint %s" -e ' hook %s: %s: %s$' >found || :
+		grep -v -e 'git checkpoint %s' -e ' hook %s: %s: %s$' >found || :
 	# or a name that is the subject
 	# (a process is named with its number)
 	grep '^[^ ]* %s \(is\|has\|was left\|does\|could\|looks\|needs\|changed\|cannot\) ' "$T/messages" |
