@@ -159,24 +159,6 @@ static bool is_part(const char *name)
 	return strcmp(name, ".git") != 0;
 }
 
-static int list_dir(struct walk *walk, struct wt_dir *dir, int dirfd);
-
-static int list_below(struct walk *walk, struct wt_dir *dir, struct wt_entry *entry, int dirfd)
-{
-	struct wt_dir *below = arena_alloc(&walk->arena, sizeof(*below));
-	char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
-	int fd = openat(dirfd, entry->name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
-
-	*below = (struct wt_dir){ .path = arena_memdupz(&walk->arena, path, strlen(path)) };
-	free(path);
-	entry->dir = below;
-	if (fd < 0)
-		return fail_reading(below->path, NULL);
-	err = list_dir(walk, below, fd);
-	close(fd);
-	return err;
-}
-
 /* False if it does not count. */
 static int add_entry(bool *out, struct walk *walk, struct wt_entry *entry, const struct wt_dir *dir,
 		     int dirfd, const char *name)
@@ -195,28 +177,55 @@ static int add_entry(bool *out, struct walk *walk, struct wt_entry *entry, const
 	return 0;
 }
 
-static int list_dir(struct walk *walk, struct wt_dir *dir, int dirfd)
+static int list_names(struct walk *walk, struct wt_dir *dir)
 {
+	int fd = beneath_open(walk->rootfd, dir->path, O_RDONLY | O_DIRECTORY), err = 0;
 	struct strlist names = STRLIST_INIT;
-	int err = fs_names(&names, dirfd, ".", 0, is_part) ? fail_reading(dir->path, NULL) : 0;
 
+	if (fd < 0 || fs_names(&names, fd, ".", 0, is_part) < 0)
+		err = fail_reading(dir->path, NULL);
 	dir->loaded = arena_alloc(&walk->arena, (names.nr ? names.nr : 1) * sizeof(struct wt_entry));
 	for (size_t i = 0; i < names.nr && !err; i++) {
 		bool in = false;
 
-		err = add_entry(&in, walk, &dir->loaded[dir->nr], dir, dirfd, names.items[i]);
+		err = add_entry(&in, walk, &dir->loaded[dir->nr], dir, fd, names.items[i]);
 		dir->nr += in;
 	}
+	fs_close(fd);
 	strlist_release(&names);
 	if (dir->nr)
 		qsort(dir->loaded, dir->nr, sizeof(struct wt_entry), wt_entry_compare);
+	return err;
+}
+
+static struct wt_dir *new_dir(struct walk *walk, const struct wt_dir *parent, const char *name)
+{
+	struct wt_dir *dir = arena_alloc(&walk->arena, sizeof(*dir));
+	char *path = xstrfmt("%s%s%s", parent->path, *parent->path ? "/" : "", name);
+
+	*dir = (struct wt_dir){ .path = arena_memdupz(&walk->arena, path, strlen(path)),
+				.depth = (uint16_t)(parent->depth + 1) };
+	free(path);
+	return dir;
+}
+
+static int list_dir(struct walk *walk, struct wt_dir *dir)
+{
+	int err = dir->depth > WT_DEPTH_MAX
+			  ? ckpt_error_set(CKPT_ERROR, "more than %d directories are in each other",
+					   WT_DEPTH_MAX)
+			  : list_names(walk, dir);
+
 	for (size_t i = 0; i < dir->nr && !err; i++) {
-		if (dir->loaded[i].kind == WT_DIR) {
-			err = list_below(walk, dir, &dir->loaded[i], dirfd);
+		struct wt_entry *entry = &dir->loaded[i];
+
+		if (entry->kind == WT_DIR) {
+			entry->dir = new_dir(walk, dir, entry->name);
+			err = list_dir(walk, entry->dir);
 			continue;
 		}
 		ALLOC_GROW(walk->items, walk->nr + 1, walk->alloc);
-		walk->items[walk->nr++] = (struct file){ &dir->loaded[i], dir };
+		walk->items[walk->nr++] = (struct file){ entry, dir };
 	}
 	return err;
 }
@@ -279,7 +288,7 @@ int verify_directory(struct verify_directory *out, const char *path, unsigned th
 	walk.rootfd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (walk.rootfd < 0)
 		return ckpt_error_errno("unable to open '%s'", path);
-	err = list_dir(&walk, &root, walk.rootfd);
+	err = list_dir(&walk, &root);
 	if (!err)
 		err = pool_for(threads, walk.nr, read_item, &walk);
 	if (!err) {

@@ -125,6 +125,7 @@ static int fill_entry(struct wt_entry *out, struct snapshot *snapshot, struct wt
 		memset(out->dir, 0, sizeof(*out->dir));
 		out->dir->path = arena_memdupz(&snapshot->arena, path->buf, path->len);
 		out->dir->parent = dir;
+		out->dir->depth = (uint16_t)(dir->depth + 1);
 		out->dir->tree = from->oid;
 		out->dir->known = true;
 		break;
@@ -146,7 +147,9 @@ int snapshot_expand(struct snapshot *snapshot, struct wt_dir *dir)
 
 	if (dir->loaded || snapshot->loaded)
 		return 0;
-	err = objects_read(&tree, snapshot->store, &dir->tree, OBJECT_TREE);
+	err = dir->depth > WT_DEPTH_MAX
+		      ? ckpt_error_set(CKPT_ECORRUPT, "its directories are nested too deeply")
+		      : objects_read(&tree, snapshot->store, &dir->tree, OBJECT_TREE);
 	strbuf_addstr(&path, dir->path);
 	if (path.len)
 		strbuf_addch(&path, '/');

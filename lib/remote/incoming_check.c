@@ -248,68 +248,98 @@ struct limits {
 	bool folds;	/* the worktree is where ".GIT" and ".git" are the same */
 };
 
+/* A tree that has yet to be read: one at a time is in memory, however they are nested. */
+struct pending {
+	struct oid oid;
+	char *path; /* with a slash at the end, unless it is the top */
+	unsigned depth;
+};
+
 struct walk {
 	struct limits *limits;
 	struct store *store;
-	struct strbuf path;
+	struct pending *items;
+	size_t nr, alloc;
 };
 
-static int walk_tree(struct walk *walk, const struct oid *oid);
-
-static int check_entry(struct walk *walk, const struct tree_entry *entry)
+static int check_link(struct store *store, const struct oid *oid, const char *path)
 {
 	uint64_t size;
 
-	if (!name_valid(entry->name, entry->name_len, walk->limits->folds) || walk->path.len >= PATH_MAX)
-		return ckpt_error_set(CKPT_ECORRUPT, "'%s' is not a valid path", walk->path.buf);
+	if (!objects_size(&size, store, oid) && size >= PATH_MAX)
+		return ckpt_error_set(CKPT_ECORRUPT, "the link '%s' is too long", path);
+	return 0;
+}
+
+static int add_tree(struct walk *walk, const struct oid *oid, const char *path, unsigned depth)
+{
+	if (depth > WT_DEPTH_MAX)
+		return ckpt_error_set(CKPT_ECORRUPT, "its directories are nested too deeply");
+	ALLOC_GROW(walk->items, walk->nr + 1, walk->alloc);
+	walk->items[walk->nr++] =
+		(struct pending){ *oid, xstrfmt("%s%s", path, *path ? "/" : ""), depth };
+	return 0;
+}
+
+static int check_entry(struct walk *walk, const struct tree_entry *entry, const char *path,
+		       unsigned depth)
+{
+	if (!name_valid(entry->name, entry->name_len, walk->limits->folds) || strlen(path) >= PATH_MAX)
+		return ckpt_error_set(CKPT_ECORRUPT, "'%s' is not a valid path", path);
 	if (!walk->limits->paths--) {
 		walk->limits->paths = 0;
 		return ckpt_error_set(CKPT_ECORRUPT, "it has more paths than maxFiles allows");
 	}
 	switch (entry->mode) {
 	case 0040000:
-		return walk_tree(walk, &entry->oid);
+		return add_tree(walk, &entry->oid, path, depth + 1);
 	case 0100644:
 	case 0100755:
 		return 0;
 	case 0120000:
-		if (!objects_size(&size, walk->store, &entry->oid) && size >= PATH_MAX)
-			return ckpt_error_set(CKPT_ECORRUPT, "the link '%s' is too long",
-					      walk->path.buf);
-		return 0;
+		return check_link(walk->store, &entry->oid, path);
 	default:
-		return ckpt_error_set(CKPT_ECORRUPT, "'%s' has the unknown mode %o",
-				      walk->path.buf, entry->mode);
+		return ckpt_error_set(CKPT_ECORRUPT, "'%s' has the unknown mode %o", path,
+				      entry->mode);
 	}
 }
 
 /* Names that occur twice are found when a snapshot of the tree is made. */
-static int walk_tree(struct walk *walk, const struct oid *oid)
+static int check_one_tree(struct walk *walk, const struct pending *item)
 {
-	struct strbuf tree = STRBUF_INIT;
-	size_t len = walk->path.len, at = 0;
+	struct strbuf tree = STRBUF_INIT, path = STRBUF_INIT;
+	size_t len = strlen(item->path), at = 0;
 	struct tree_entry entry;
-	int err = check_size(walk->store, oid, TREE_MAX, "tree"), rc = 1;
+	int err = check_size(walk->store, &item->oid, TREE_MAX, "tree"), rc = 1;
 
 	if (!err)
-		err = objects_read(&tree, walk->store, oid, OBJECT_TREE);
+		err = objects_read(&tree, walk->store, &item->oid, OBJECT_TREE);
+	strbuf_addstr(&path, item->path);
 	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
-		strbuf_addf(&walk->path, "%s%s", len ? "/" : "", entry.name);
-		err = check_entry(walk, &entry);
-		strbuf_setlen(&walk->path, len);
+		strbuf_setlen(&path, len);
+		strbuf_addstr(&path, entry.name);
+		err = check_entry(walk, &entry, path.buf, item->depth);
 		if (!err)
 			err = cancel_check();
 	}
 	strbuf_release(&tree);
+	strbuf_release(&path);
 	return err ? err : rc;
 }
 
 static int check_tree(struct limits *limits, struct store *store, const struct oid *tree)
 {
-	struct walk walk = { limits, store, STRBUF_INIT };
-	int err = walk_tree(&walk, tree);
+	struct walk walk = { limits, store, NULL, 0, 0 };
+	int err = add_tree(&walk, tree, "", 0);
 
-	strbuf_release(&walk.path);
+	while (walk.nr) {
+		struct pending item = walk.items[--walk.nr];
+
+		if (!err)
+			err = check_one_tree(&walk, &item);
+		free(item.path);
+	}
+	free(walk.items);
 	return err;
 }
 

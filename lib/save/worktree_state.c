@@ -605,6 +605,7 @@ void worktree_state_warn(struct strlist *out, const struct worktree_state *state
 	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
 	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; "
 					    "raise the limit, or exclude the file");
+	add_skips(out, scan, SKIP_DEEP, "is nested too deeply and is not in the checkpoint; remove or exclude it");
 	add_skips(out, scan, SKIP_SENSITIVE, "looks like a secret and was left out; --include-sensitive "
 					     "saves it");
 	add_skips(out, scan, SKIP_VANISHED, "vanished while the checkpoint was taken");

@@ -101,55 +101,36 @@ static bool time_is_up(const struct reach *reach)
 	return reach->deadline > 0 && clock_monotonic() > reach->deadline;
 }
 
-static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name);
-
-static int add_entries(struct reach *reach, const struct strbuf *tree, uint32_t owner)
-{
-	struct tree_entry entry;
-	size_t at = 0;
-	int err = 0, more = 0;
-
-	while (!err && (more = objects_tree_next(&entry, tree, &at)) > 0) {
-		if (entry.mode == 040000)
-			err = add_tree(reach, &entry.oid, owner, entry.name);
-		else if (entry.mode != 0160000)
-			(void)note_object(reach, &entry.oid, owner, entry.name);
-	}
-	if (!err && more < 0)
-		reach->damaged = true;
-	return err;
-}
-
-static int add_tree(struct reach *reach, const struct oid *oid, uint32_t owner, const char *name)
-{
-	struct strbuf tree = STRBUF_INIT;
-	int err;
-
-	if (!note_object(reach, oid, owner, name))
-		return 0;
-	if (time_is_up(reach))
-		return 1;
-	err = cancel_check();
-	if (!err)
-		err = objects_read(&tree, reach->store, oid, OBJECT_TREE);
-	err = err ? note_unreadable(reach, err) : add_entries(reach, &tree, owner);
-	strbuf_release(&tree);
-	return err;
-}
-
-/* Commits and tags that are noted but not followed yet: a history may have any length. */
+/* What is noted but not followed yet: a history may have any length, a tree any depth. */
 struct pending {
 	struct oid *items;
 	size_t nr, alloc;
 };
 
 static void add_pending(struct reach *reach, struct pending *pending, const struct oid *oid,
-			uint32_t owner)
+			uint32_t owner, const char *name)
 {
-	if (!note_object(reach, oid, owner, ""))
+	if (!note_object(reach, oid, owner, name))
 		return;
 	ALLOC_GROW(pending->items, pending->nr + 1, pending->alloc);
 	pending->items[pending->nr++] = *oid;
+}
+
+static void follow_tree(struct reach *reach, struct pending *pending, const struct strbuf *tree,
+			uint32_t owner)
+{
+	struct tree_entry entry;
+	size_t at = 0;
+	int more;
+
+	while ((more = objects_tree_next(&entry, tree, &at)) > 0) {
+		if (entry.mode == 040000)
+			add_pending(reach, pending, &entry.oid, owner, entry.name);
+		else if (entry.mode != 0160000)
+			(void)note_object(reach, &entry.oid, owner, entry.name);
+	}
+	if (more < 0)
+		reach->damaged = true;
 }
 
 /* The object that a line of a commit or tag names; false if the line is not of that kind. */
@@ -176,13 +157,13 @@ static int follow_object(struct reach *reach, struct pending *pending, const str
 	if (err) {
 		err = note_unreadable(reach, err);
 	} else if (type == OBJECT_TREE) {
-		err = add_entries(reach, &text, owner);
+		follow_tree(reach, pending, &text, owner);
 	} else if (type == OBJECT_TAG && take_line(&p, "object ", &oid)) {
-		add_pending(reach, pending, &oid, owner);
+		add_pending(reach, pending, &oid, owner, "");
 	} else if (type == OBJECT_COMMIT && take_line(&p, "tree ", &oid)) {
-		err = add_tree(reach, &oid, owner, "");
-		while (!err && take_line(&p, "parent ", &oid))
-			add_pending(reach, pending, &oid, owner);
+		add_pending(reach, pending, &oid, owner, "");
+		while (take_line(&p, "parent ", &oid))
+			add_pending(reach, pending, &oid, owner, "");
 	} else if (type != OBJECT_BLOB) {
 		reach->damaged = true;
 	}
@@ -195,7 +176,7 @@ int reach_add(struct reach *reach, const struct oid *root, uint32_t owner)
 	struct pending pending = { 0 };
 	int err = 0;
 
-	add_pending(reach, &pending, root, owner);
+	add_pending(reach, &pending, root, owner, "");
 	for (size_t i = 0; i < pending.nr && !err; i++) {
 		struct oid from = pending.items[i]; /* they may move */
 

@@ -20,6 +20,8 @@ enum skip_why {
 	SKIP_SENSITIVE,
 	SKIP_SPECIAL, /**< FIFO, socket, device; a set-id program of another user */
 	SKIP_MOUNT, /**< nothing is in what is mounted there: a sandbox hides a path like this */
+	SKIP_DEEP, /**< a directory below WT_DEPTH_MAX others */
+	SKIP_WHYS,
 };
 
 /** "unreadable", ... as in `skipped` of the JSON. */

@@ -303,6 +303,7 @@ static void load_dir(struct wt_dir *out, struct scan_source *source, struct wt_d
 	memset(out, 0, sizeof(*out));
 	out->path = arena_memdupz(&source->arena, path, strlen(path));
 	out->parent = parent;
+	out->depth = (uint16_t)(parent->depth + 1);
 	out->cached = cached;
 	free(path);
 	if (cached) {

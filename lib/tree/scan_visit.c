@@ -19,6 +19,7 @@ static struct wt_dir *new_dir(struct scan_worker *worker, struct wt_dir *parent,
 
 	memset(dir, 0, sizeof(*dir));
 	dir->parent = parent;
+	dir->depth = (uint16_t)(parent->depth + 1);
 	dir->path = arena_memdupz(&worker->arena, path, strlen(path));
 	return dir;
 }
@@ -74,6 +75,15 @@ static bool is_phantom(struct scan_walk *walk, struct scan_worker *worker, struc
 	return phantom;
 }
 
+static bool is_too_deep(struct scan_walk *walk, struct scan_worker *worker, struct wt_dir *dir)
+{
+	bool deep = dir->depth >= WT_DEPTH_MAX;
+
+	if (deep)
+		scan_note_skip(walk, worker, dir, worker->path.buf, SKIP_DEEP);
+	return deep;
+}
+
 struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worker,
 			       struct scan_item *parent, const char *name, size_t name_len,
 			       const struct stat *st, bool partial)
@@ -81,7 +91,8 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 	struct wt_entry *entry;
 	struct scan_item *item;
 
-	if (is_avoided(walk->opts, st, worker->path.buf) || is_phantom(walk, worker, parent->dir))
+	if (is_avoided(walk->opts, st, worker->path.buf) || is_phantom(walk, worker, parent->dir) ||
+	    is_too_deep(walk, worker, parent->dir))
 		return NULL;
 	entry = add_entry(worker, name, name_len, st);
 	item = arena_alloc(&worker->arena, sizeof(*item));

@@ -5,7 +5,7 @@ static const char *const names[] = {
 	[SKIP_UNREADABLE] = "unreadable", [SKIP_OVERSIZE] = "oversize",
 	[SKIP_CHANGING] = "changing",	  [SKIP_VANISHED] = "vanished",
 	[SKIP_SENSITIVE] = "sensitive",	  [SKIP_SPECIAL] = "special",
-	[SKIP_MOUNT] = "mount",
+	[SKIP_MOUNT] = "mount",		  [SKIP_DEEP] = "deep",
 };
 
 const char *skip_why_name(enum skip_why why)
@@ -26,7 +26,8 @@ bool skip_why_parse(enum skip_why *out, const char *name)
 bool skip_why_incomplete(enum skip_why why)
 {
 	/* A file that has vanished is captured correctly: as missing. */
-	return why == SKIP_UNREADABLE || why == SKIP_OVERSIZE || why == SKIP_CHANGING;
+	return why == SKIP_UNREADABLE || why == SKIP_OVERSIZE || why == SKIP_CHANGING ||
+	       why == SKIP_DEEP;
 }
 
 void skip_list_add(struct skip_list *list, const char *path, enum skip_why why)

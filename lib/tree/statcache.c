@@ -322,7 +322,7 @@ static bool notes_sound(const struct statcache_dir *dir)
 		const char *nul;
 
 		if (dir->notes_len - at < 3 || (uint8_t)notes[at] >= WT_NOTES ||
-		    (uint8_t)notes[at + 1] > SKIP_MOUNT)
+		    (uint8_t)notes[at + 1] >= SKIP_WHYS)
 			return false;
 		nul = memchr(notes + at + 2, '\0', dir->notes_len - at - 2);
 		if (!nul || !note_path_sound(notes + at + 2))

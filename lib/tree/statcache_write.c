@@ -283,12 +283,11 @@ void statcache_update(struct statcache *cache, const struct statcache_head *head
 static uint64_t copy_block(struct strbuf *out, const struct statcache *cache,
 			   const struct statcache_dir *dir, unsigned depth)
 {
-	enum { DEEPEST = 20000 };
 	struct statcache_dir *copy;
 	size_t size, start;
 	uint64_t *children;
 
-	if (!dir || depth > DEEPEST || out->len > cache->header.file_size ||
+	if (!dir || depth > WT_DEPTH_MAX || out->len > cache->header.file_size ||
 	    !statcache_sound(cache, dir))
 		return 0;
 	children = xcalloc(dir->nr ? dir->nr : 1, sizeof(*children));

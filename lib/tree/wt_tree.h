@@ -13,6 +13,12 @@
  */
 enum wt_kind { WT_FILE, WT_LINK, WT_DIR };
 
+/**
+ * How deep a tree may be, as in git (core.maxTreeDepth). What makes trees, the scan and whatever
+ * reads those of a store, goes no further: so everything else may recurse over them.
+ */
+enum { WT_DEPTH_MAX = 2048 };
+
 enum wt_flags {
 	WT_KNOWN = 1 << 0, /**< oid and sha256 are those of the current contents */
 	WT_RACY = 1 << 1,  /**< its times cannot be trusted later: it just changed, or has a writer */
@@ -80,6 +86,7 @@ struct wt_dir {
 	struct wt_stat st;    /**< of the directory itself, from before it was listed */
 	uint64_t rules;       /**< fingerprint of the rules that applied in it */
 	uint8_t listing;      /**< enum wt_listing */
+	uint16_t depth;       /**< of the root 0; no more than WT_DEPTH_MAX */
 	struct wt_entry *loaded; /**< the entries, once somebody asked for them: wt_entries() */
 	size_t nr;
 	struct oid tree;   /**< valid if `known` */
