@@ -147,45 +147,28 @@ static char *spec_of(const struct fetching *fetching, const struct fetch_item *i
 		       item->at.machine, item->at.ref.id);
 }
 
-/*
- * Bytes of packs that have come so far. What git wrote when it was stopped, since the file reached
- * the limit, is removed; `stopped` tells.
- */
-static uint64_t count_bytes(const struct fetching *fetching, bool *stopped)
+/* What git wrote when it was stopped, since the file reached the limit, is removed. */
+static bool was_stopped(const struct fetching *fetching)
 {
 	char *dir = xstrfmt("%s/objects/pack", fetching->incoming.scratch.path);
 	struct strlist names = STRLIST_INIT;
-	uint64_t sum = 0;
+	bool stopped = false;
 
-	*stopped = false;
 	(void)fs_names(&names, AT_FDCWD, dir, 0, NULL);
 	for (size_t i = 0; i < names.nr; i++) {
-		const char *name = names.items[i], *dot = strchr(name, '.');
-		char *path = xstrfmt("%s/%s", dir, name);
-		char *stem = dot && !strcmp(dot, ".pack") ? xmemdupz(name, (size_t)(dot - name)) : NULL;
+		char *path = xstrfmt("%s/%s", dir, names.items[i]);
 		struct stat st = { 0 };
 
 		(void)lstat(path, &st);
-		if (stem && !strlist_has(&fetching->incoming.linked, stem))
-			sum += (uint64_t)st.st_size;
-		if (!strncmp(name, "tmp_", 4)) {
-			*stopped |= (uint64_t)st.st_size >= fetching->transport->limit;
+		if (!strncmp(names.items[i], "tmp_", 4)) {
+			stopped |= (uint64_t)st.st_size >= fetching->transport->limit;
 			(void)unlink(path);
 		}
-		free(stem);
 		free(path);
 	}
 	strlist_release(&names);
 	free(dir);
-	return sum;
-}
-
-static int refuse_size(const struct fetching *fetching)
-{
-	char size[UNITS_SIZE];
-
-	return ckpt_error_set(CKPT_ERROR, "it is more than maxFetchSize (%s)",
-			      units_format_size(size, fetching->session->settings.max_fetch_size));
+	return stopped;
 }
 
 /* The new ones among these in one go. */
@@ -194,26 +177,21 @@ static int run_fetch(struct fetching *fetching, size_t from, size_t to)
 	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
 					     "--no-auto-maintenance", "--progress", "--refmap=",
 					     NULL };
-	uint64_t max = fetching->session->settings.max_fetch_size, sum;
+	uint64_t max = fetching->session->settings.max_fetch_size;
 	struct strlist specs = STRLIST_INIT;
 	struct strbuf said = STRBUF_INIT;
-	bool stopped;
 	int err = 0;
 
 	for (size_t i = from; i < to; i++)
 		if (fetching->out->items[i].state == FETCH_NEW)
 			strlist_take(&specs, spec_of(fetching, &fetching->out->items[i]));
-	sum = max ? count_bytes(fetching, &stopped) : 0;
-	if (specs.nr && max && sum >= max)
-		err = refuse_size(fetching);
-	fetching->transport->limit = max - sum;
-	if (specs.nr && !err)
+	fetching->transport->limit = max; /* of the pack alone: soon seen, and not all that counts */
+	if (specs.nr)
 		err = transport_run(&said, fetching->transport, words, &specs);
-	if (err == CKPT_ERROR && max) {
-		(void)count_bytes(fetching, &stopped);
-		if (stopped)
-			err = refuse_size(fetching);
-	}
+	if (err == CKPT_ERROR && max && was_stopped(fetching))
+		err = incoming_refuse_size(fetching->session);
+	if (specs.nr && !err)
+		err = incoming_count(&fetching->incoming);
 	strbuf_release(&said);
 	strlist_release(&specs);
 	return err;

@@ -212,6 +212,8 @@ int import_bundle(struct import_result *out, struct session *session, const char
 		if (!err)
 			err = unpack_bundle(&job);
 		if (!err)
+			err = incoming_count(&job.incoming);
+		if (!err)
 			err = check_all(&job);
 		if (!err)
 			err = take_new(&job);

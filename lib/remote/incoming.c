@@ -16,6 +16,7 @@ void incoming_end(struct incoming *incoming)
 	store_close(incoming->apart.store);
 	incoming->apart.store = NULL;
 	strlist_release(&incoming->linked);
+	strlist_release(&incoming->arrived);
 	scratch_close(&incoming->scratch);
 }
 
@@ -96,6 +97,86 @@ int incoming_share(struct incoming *incoming, const struct oid *common, size_t n
 	return err ? err : write_common(incoming, common, nr);
 }
 
+/* --- how much it becomes --- */
+
+int incoming_refuse_size(const struct session *session)
+{
+	uint64_t max = session->settings.max_fetch_size;
+	char size[UNITS_SIZE];
+
+	return ckpt_error_set(CKPT_ERROR,
+			      "it is more than maxFetchSize (%s); 'git checkpoint config "
+			      "maxFetchSize <size>' raises that",
+			      units_format_size(size, max));
+}
+
+/* Those that are neither linked nor counted yet. */
+static int weigh_new(struct strlist *names, uint64_t *sum, struct incoming *incoming,
+		     struct packs *packs)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < packs_count(packs) && !err; i++) {
+		struct pack_contents contents;
+		uint64_t bytes = 0;
+
+		err = packs_contents(&contents, packs, i);
+		if (err)
+			break;
+		if (!strlist_has(&incoming->linked, contents.name) &&
+		    !strlist_has(&incoming->arrived, contents.name)) {
+			err = packs_weigh(&bytes, packs, &contents);
+			strlist_add(names, contents.name);
+		}
+		*sum = bytes > UINT64_MAX - *sum ? UINT64_MAX : *sum + bytes;
+		packs_contents_release(&contents);
+	}
+	return err;
+}
+
+/* The refs, too: without what they lead to, git would fetch nothing any more. */
+static int remove_packs(int dirfd, const struct strlist *names)
+{
+	static const char *const endings[] = { "idx", "rev", "pack" };
+
+	for (size_t i = 0; i < names->nr; i++)
+		for (size_t e = 0; e < ARRAY_SIZE(endings); e++) {
+			char *path = xstrfmt("objects/pack/%s.%s", names->items[i], endings[e]);
+
+			(void)unlinkat(dirfd, path, 0);
+			free(path);
+		}
+	return fs_remove_tree(dirfd, "refs/incoming");
+}
+
+int incoming_count(struct incoming *incoming)
+{
+	uint64_t max = incoming->session->settings.max_fetch_size, sum = 0;
+	struct strlist names = STRLIST_INIT;
+	struct packs *packs;
+	int dirfd, err;
+
+	if (!max)
+		return 0;
+	dirfd = open(incoming->scratch.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dirfd < 0)
+		return ckpt_error_errno("unable to open '%s'", incoming->scratch.path);
+	packs = packs_open(dirfd);
+	err = weigh_new(&names, &sum, incoming, packs);
+	packs_close(packs);
+	if (!err && sum > max - incoming->bytes) {
+		err = remove_packs(dirfd, &names);
+		if (!err)
+			err = incoming_refuse_size(incoming->session);
+	} else if (!err) {
+		incoming->bytes += sum;
+		strlist_extend(&incoming->arrived, &names);
+	}
+	strlist_release(&names);
+	close(dirfd);
+	return err;
+}
+
 int incoming_open(struct incoming *incoming)
 {
 	int err = store_open_aside(&incoming->apart.store, incoming->scratch.path,
@@ -132,20 +213,6 @@ int incoming_check(struct incoming *incoming, const struct ref_item *ref)
 
 /* --- it is --- */
 
-static int copy_object(struct pack *pack, struct store *from, const struct oid *oid)
-{
-	struct strbuf text = STRBUF_INIT;
-	enum object_type type;
-	int err = cancel_check();
-
-	if (!err)
-		err = objects_read_any(&text, &type, from, oid);
-	if (!err)
-		err = pack_add(pack, 0, type, oid, text.buf, text.len);
-	strbuf_release(&text);
-	return err;
-}
-
 /* What was linked is no longer in the store if somebody dropped checkpoints meanwhile. */
 static bool is_still_here(const struct incoming *incoming, const char *pack)
 {
@@ -166,27 +233,37 @@ static bool is_all_needed(const struct pack_contents *pack, const struct reach *
 	return true;
 }
 
-static int copy_needed(struct incoming *incoming, const struct pack_contents *contents,
-		       const struct reach *reach, struct pack *pack)
+static void list_needed(struct strbuf *out, struct store *store,
+			const struct pack_contents *contents, const struct reach *reach)
 {
-	int err = 0;
-
-	for (size_t i = 0; i < contents->nr && !err; i++) {
+	for (size_t i = 0; i < contents->nr; i++) {
 		const struct oid *oid = &contents->items[i].oid;
+		char hex[OID_HEX + 1];
 
-		if (reach_has(reach, oid) && !pack_has(pack, oid) &&
-		    !objects_exist(incoming->session->store, oid))
-			err = copy_object(pack, incoming->apart.store, oid);
+		if (reach_has(reach, oid) && !objects_exist(store, oid))
+			strbuf_addf(out, "%s\n", oid_hex(hex, oid));
 	}
+}
+
+/* Stock git makes a pack of them in which deltas stay deltas: inflated, they may be without end. */
+static int adopt_listed(struct incoming *incoming, const struct strbuf *list)
+{
+	char *dir = xstrfmt("%s/" REPACK_DIR, incoming->scratch.name), *name = NULL;
+	int err = repack_tight(&name, incoming->apart.store, list, 0, incoming->session->threads);
+
+	if (!err)
+		err = repack_adopt(incoming->session->store, dir, name);
+	free(name);
+	free(dir);
 	return err;
 }
 
 static int adopt_packs(struct incoming *incoming, const struct reach *reach)
 {
-	struct session *session = incoming->session;
+	struct store *store = incoming->session->store;
 	struct packs *packs = incoming->apart.store->packs;
-	struct pack *rest = pack_new(session->store, 1, (unsigned)session->settings.compression);
 	char *dir = xstrfmt("%s/objects/pack", incoming->scratch.name);
+	struct strbuf rest = STRBUF_INIT;
 	int err = 0;
 
 	for (size_t i = 0; i < packs_count(packs) && !err; i++) {
@@ -199,14 +276,14 @@ static int adopt_packs(struct incoming *incoming, const struct reach *reach)
 			err = 0;
 		else if (!strlist_has(&incoming->linked, contents.name) &&
 			 is_all_needed(&contents, reach))
-			err = repack_adopt(session->store, dir, contents.name);
+			err = repack_adopt(store, dir, contents.name);
 		else
-			err = copy_needed(incoming, &contents, reach, rest);
+			list_needed(&rest, store, &contents, reach);
 		packs_contents_release(&contents);
 	}
-	if (!err)
-		err = pack_commit(rest, NULL);
-	pack_free(rest);
+	if (!err && rest.len)
+		err = adopt_listed(incoming, &rest);
+	strbuf_release(&rest);
 	free(dir);
 	return err;
 }

@@ -8,6 +8,7 @@
 enum {
 	COMMIT_MAX = 16 << 20,
 	TREE_MAX = 64 << 20,
+	TEXT_MAX = 64 << 20,
 	ODD_SHOWN = 10,
 };
 
@@ -246,13 +247,13 @@ bool incoming_path_valid(const char *path)
 struct limits {
 	uint64_t paths; /* how many more may be met; counts down */
 	bool folds;	/* the worktree is where ".GIT" and ".git" are the same */
+	bool texts;	/* these are of the metadata, and read as a whole */
 };
 
 /* A tree that has yet to be read: one at a time is in memory, however they are nested. */
 struct pending {
 	struct oid oid;
 	char *path; /* with a slash at the end, unless it is the top */
-	unsigned depth;
 };
 
 struct walk {
@@ -261,6 +262,17 @@ struct walk {
 	struct pending *items;
 	size_t nr, alloc;
 };
+
+/* In the metadata these have any length. */
+static bool is_text(const char *path)
+{
+	static const char *const others[] = { "captures/", "state/", "git/blobs/", "git/autostash.pack" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (!strncmp(path, others[i], strlen(others[i])))
+			return false;
+	return true;
+}
 
 static int check_link(struct store *store, const struct oid *oid, const char *path)
 {
@@ -271,18 +283,15 @@ static int check_link(struct store *store, const struct oid *oid, const char *pa
 	return 0;
 }
 
-static int add_tree(struct walk *walk, const struct oid *oid, const char *path, unsigned depth)
+static void add_tree(struct walk *walk, const struct oid *oid, const char *path)
 {
-	if (depth > WT_DEPTH_MAX)
-		return ckpt_error_set(CKPT_ECORRUPT, "its directories are nested too deeply");
 	ALLOC_GROW(walk->items, walk->nr + 1, walk->alloc);
 	walk->items[walk->nr++] =
-		(struct pending){ *oid, xstrfmt("%s%s", path, *path ? "/" : ""), depth };
-	return 0;
+		(struct pending){ *oid, xstrfmt("%s%s", path, *path ? "/" : "") };
 }
 
-static int check_entry(struct walk *walk, const struct tree_entry *entry, const char *path,
-		       unsigned depth)
+/* No path of PATH_MAX has more than WT_DEPTH_MAX directories. */
+static int check_entry(struct walk *walk, const struct tree_entry *entry, const char *path)
 {
 	if (!name_valid(entry->name, entry->name_len, walk->limits->folds) || strlen(path) >= PATH_MAX)
 		return ckpt_error_set(CKPT_ECORRUPT, "'%s' is not a valid path", path);
@@ -292,10 +301,13 @@ static int check_entry(struct walk *walk, const struct tree_entry *entry, const 
 	}
 	switch (entry->mode) {
 	case 0040000:
-		return add_tree(walk, &entry->oid, path, depth + 1);
+		add_tree(walk, &entry->oid, path);
+		return 0;
 	case 0100644:
 	case 0100755:
-		return 0;
+		return walk->limits->texts && is_text(path)
+			       ? check_size(walk->store, &entry->oid, TEXT_MAX, path)
+			       : 0;
 	case 0120000:
 		return check_link(walk->store, &entry->oid, path);
 	default:
@@ -318,7 +330,7 @@ static int check_one_tree(struct walk *walk, const struct pending *item)
 	while (!err && (rc = objects_tree_next(&entry, &tree, &at)) > 0) {
 		strbuf_setlen(&path, len);
 		strbuf_addstr(&path, entry.name);
-		err = check_entry(walk, &entry, path.buf, item->depth);
+		err = check_entry(walk, &entry, path.buf);
 		if (!err)
 			err = cancel_check();
 	}
@@ -330,8 +342,9 @@ static int check_one_tree(struct walk *walk, const struct pending *item)
 static int check_tree(struct limits *limits, struct store *store, const struct oid *tree)
 {
 	struct walk walk = { limits, store, NULL, 0, 0 };
-	int err = add_tree(&walk, tree, "", 0);
+	int err = 0;
 
+	add_tree(&walk, tree, "");
 	while (walk.nr) {
 		struct pending item = walk.items[--walk.nr];
 
@@ -378,7 +391,7 @@ int incoming_check_form(struct incoming *incoming, const struct ref_item *ref)
 {
 	uint64_t max = incoming->session->settings.max_files;
 	struct limits limits = { max ? max : UINT64_MAX,
-					  folds_names(incoming->session->worktree) };
+					  folds_names(incoming->session->worktree), false };
 	struct store *store = incoming->apart.store;
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	struct oid tree;
@@ -392,6 +405,7 @@ int incoming_check_form(struct incoming *incoming, const struct ref_item *ref)
 		err = check_tree(&limits, store, &record.tree);
 	if (!err)
 		err = check_commit(store, &record.meta, false, &tree);
+	limits.texts = true;
 	if (!err)
 		err = check_tree(&limits, store, &tree);
 	record_release(&record);

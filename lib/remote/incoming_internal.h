@@ -22,6 +22,8 @@ struct incoming {
 	struct session apart; /**< the same, with the other repository as its store */
 	struct scratch scratch;
 	struct strlist linked; /**< packs of the store that are there, too */
+	struct strlist arrived; /**< packs that incoming_count() has let in */
+	uint64_t bytes;		/**< what their objects are, inflated */
 	struct verify verify;
 };
 
@@ -31,6 +33,15 @@ void incoming_end(struct incoming *incoming);
 
 /** Let it have what the store has, so that only the rest of what both sides have need arrive. */
 int incoming_share(struct incoming *incoming, const struct oid *common, size_t nr);
+
+/**
+ * After objects have arrived: CKPT_ERROR, and these removed, if all that has come would be more than
+ * maxFetchSize as files, however small it is as deltas and deflated.
+ */
+int incoming_count(struct incoming *incoming);
+
+/** CKPT_ERROR, with what to do about it. */
+int incoming_refuse_size(const struct session *session);
 
 /** Once its objects are there. */
 int incoming_open(struct incoming *incoming);

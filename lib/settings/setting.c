@@ -83,7 +83,7 @@ enum kind {
 	  "the name of this project on remotes, where no commit tells it")                  \
 	X("remoteTimeout", "duration", DURATION, remote_timeout, "1m",                      \
 	  "how long to wait for a remote from which nothing is heard")                      \
-	X("maxFetchSize", "size", SIZE, max_fetch_size, "2g",                               \
+	X("maxFetchSize", "size", SIZE, max_fetch_size, "8g",                               \
 	  "fetching more than this at a time is refused; none for no limit")
 
 #define INFO_ROW(key, type, kind, field, fallback, help)                                    \

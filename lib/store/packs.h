@@ -103,4 +103,7 @@ size_t packs_count(const struct packs *packs);
 int packs_contents(struct pack_contents *out, struct packs *packs, size_t index);
 void packs_contents_release(struct pack_contents *contents);
 
+/** The bytes of its objects, whatever they are as deltas and deflated; from their headers. */
+int packs_weigh(uint64_t *out, struct packs *packs, const struct pack_contents *contents);
+
 #endif

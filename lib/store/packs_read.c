@@ -254,16 +254,28 @@ int packs_read_at(struct strbuf *out, enum object_type *type_out, size_t *used_o
 
 /* --- contents --- */
 
-/* The size of the result is at the start of the last delta. */
+enum { DELTA_HEAD = 20 }; /* two numbers of 64 bits */
+
+/* 1: that is enough. */
+static int take_head(const void *data, size_t len, void *payload)
+{
+	struct strbuf *head = payload;
+
+	strbuf_add(head, data, len < DELTA_HEAD ? len : DELTA_HEAD);
+	return head->len >= DELTA_HEAD;
+}
+
+/* The size of the result is at the start of the last delta; what follows may be without end. */
 static int delta_result_size(uint64_t *out, const struct deflated *delta, const struct oid *oid)
 {
-	struct strbuf text = STRBUF_INIT;
+	struct strbuf head = STRBUF_INIT;
 	uint64_t base;
-	int err = inflate_whole(&text, NULL, delta, oid);
+	int err = delta->size > WHOLE_MAX ? packs_inflate(NULL, delta, oid, NULL, take_head, &head)
+					  : inflate_whole(&head, NULL, delta, oid);
 
-	if (!err && delta_sizes(&base, out, text.buf, text.len))
-		err = packs_damaged(oid);
-	strbuf_release(&text);
+	if (err >= 0)
+		err = delta_sizes(&base, out, head.buf, head.len) ? packs_damaged(oid) : 0;
+	strbuf_release(&head);
 	return err;
 }
 
@@ -290,6 +302,23 @@ int packs_stat(enum object_type *type_out, uint64_t *size_out, struct packs *pac
 	if (!err) {
 		*type_out = is.type;
 		*size_out = is.size;
+	}
+	return err;
+}
+
+int packs_weigh(uint64_t *out, struct packs *packs, const struct pack_contents *contents)
+{
+	int err = 0;
+
+	*out = 0;
+	for (size_t i = 0; i < contents->nr && !err; i++) {
+		enum object_type type;
+		uint64_t size;
+
+		err = packs_stat(&type, &size, packs, &contents->items[i].oid);
+		if (!err)
+			err = cancel_check();
+		*out = err || size > UINT64_MAX - *out ? UINT64_MAX : *out + size;
 	}
 	return err;
 }

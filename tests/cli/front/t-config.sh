@@ -61,7 +61,7 @@ test_every_key_has_its_documented_default() {
 		machine=
 		project=
 		remoteTimeout=1m
-		maxFetchSize=2g
+		maxFetchSize=8g
 	END
 	expect_same "$T/expected" "$T/actual"
 	git checkpoint config --origin >"$T/actual"
