@@ -53,7 +53,7 @@ static char *describe_event(const struct agent_event *event, const char *worktre
 	size_t len = strlen(worktree);
 
 	if (event->moment == TURN_PROMPT) {
-		strbuf_addstr(&text, event->labels.prompt && prompts ? "prompt " : "a prompt");
+		strbuf_addstr(&text, event->labels.prompt && prompts ? TITLE_PROMPT : TITLE_A_PROMPT);
 		if (event->labels.prompt && prompts)
 			title_add_text(&text, event->labels.prompt);
 	} else if (event->moment == TURN_STOP) {

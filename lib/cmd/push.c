@@ -10,6 +10,7 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "pinned", &opts.pinned, NULL, "all pinned ones", OPT_OR },
 	{ OPT_FLAG, 'n', "dry-run", &opts.dry_run, NULL, "only say what would be sent" },
 	{ OPT_FLAG, 0, "force", &opts.force, NULL, "also what may have secrets" },
+	{ OPT_FLAG, 0, "with-prompts", &opts.prompts, NULL, "also what coding agents were asked" },
 	{ OPT_FLAG, 0, "prune", &opts.prune, NULL,
 	  "then remove there what this store has dropped or evicted" },
 	{ OPT_END },

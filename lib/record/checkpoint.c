@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/checkpoint.h"
 
+#include "record/title.h"
 #include "settings/settings.h"
 
 #include <sys/random.h>
@@ -400,20 +401,37 @@ static void print_message(struct strbuf *out, const struct ckpt_record *record)
 		print_field(out, &fields[i], record);
 }
 
-int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
+static void encode(struct strbuf *out, const struct ckpt_record *record)
 {
-	struct strbuf commit = STRBUF_INIT;
 	char tree[OID_HEX + 1], parent[OID_HEX + 1];
-	int err = meta_write(&record->meta, meta, pack);
 
-	if (err)
-		return err;
-	strbuf_addf(&commit,
+	strbuf_addf(out,
 		    "tree %s\nparent %s\n"
 		    "author " AUTHOR " %lld +0000\ncommitter " AUTHOR " %lld +0000\n\n",
 		    oid_hex(tree, &record->tree), oid_hex(parent, &record->meta),
 		    (long long)record->created_at, (long long)record->created_at);
-	print_message(&commit, record);
+	print_message(out, record);
+}
+
+void record_encode_bare(struct strbuf *out, const struct ckpt_record *record)
+{
+	static char plain[] = TITLE_A_PROMPT;
+	struct ckpt_record bare = *record;
+
+	bare.agent.prompt = NULL;
+	if (record->before && !strncmp(record->before, TITLE_PROMPT, strlen(TITLE_PROMPT)))
+		bare.before = plain;
+	encode(out, &bare);
+}
+
+int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
+{
+	struct strbuf commit = STRBUF_INIT;
+	int err = meta_write(&record->meta, meta, pack);
+
+	if (err)
+		return err;
+	encode(&commit, record);
 	err = pack_add_new(pack, &record->commit, OBJECT_COMMIT, commit.buf, commit.len);
 	strbuf_release(&commit);
 	return err;

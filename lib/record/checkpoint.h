@@ -193,6 +193,12 @@ int meta_add_blob(struct strbuf *tree, struct pack *pack, const char *name, cons
 int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack);
 
 /**
+ * The commit as it is for others: without what a coding agent was asked, which people type for it
+ * alone. It is the same in all but the prompt and what was made of it.
+ */
+void record_encode_bare(struct strbuf *out, const struct ckpt_record *record);
+
+/**
  * What a failure to read something of checkpoint `id` means: damage, CKPT_ECORRUPT, with a
  * message that names the id; or that it was dropped while being read without the lock,
  * CKPT_ENOTFOUND. Failures that say nothing about what is stored are passed on.
@@ -222,6 +228,9 @@ uint64_t record_reads(void);
  */
 int meta_read(struct ckpt_meta *out, struct store *store, const struct ckpt_record *record,
 	      bool modes_only);
+
+/** The tree of all that hangs off it. */
+int meta_find_tree(struct oid *out, struct store *store, const struct ckpt_record *record);
 
 /** The tree of the repository's state, zero if it has none, without reading the rest. */
 int meta_find_git(struct oid *out, struct store *store, const struct ckpt_record *record);

@@ -489,19 +489,23 @@ static int read_part(struct ckpt_meta *meta, struct store *store, const struct t
 	return err;
 }
 
-/* The text of its tree. */
-static int read_tree(struct strbuf *tree, struct store *store, const struct ckpt_record *record)
+int meta_find_tree(struct oid *out, struct store *store, const struct ckpt_record *record)
 {
 	struct strbuf commit = STRBUF_INIT;
-	struct oid oid;
 	int err = objects_read(&commit, store, &record->meta, OBJECT_COMMIT);
 
-	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(&oid, commit.buf + 5)))
+	if (!err && (strncmp(commit.buf, "tree ", 5) || !oid_parse(out, commit.buf + 5)))
 		err = ckpt_error_set(CKPT_ECORRUPT, "the metadata is malformed");
-	if (!err)
-		err = objects_read(tree, store, &oid, OBJECT_TREE);
 	strbuf_release(&commit);
 	return err;
+}
+
+static int read_tree(struct strbuf *tree, struct store *store, const struct ckpt_record *record)
+{
+	struct oid oid;
+	int err = meta_find_tree(&oid, store, record);
+
+	return err ? err : objects_read(tree, store, &oid, OBJECT_TREE);
 }
 
 int meta_find_git(struct oid *out, struct store *store, const struct ckpt_record *record)

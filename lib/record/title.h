@@ -28,6 +28,10 @@ void title_add_command(struct strbuf *out, char *const *words, size_t nr);
 void title_add_text(struct strbuf *out, const char *text);
 void title_add_path(struct strbuf *out, const char *path);
 
+/** What was about to be done when an agent was asked something: with what it was, or without it. */
+#define TITLE_PROMPT "prompt "
+#define TITLE_A_PROMPT "a prompt"
+
 /** The title: one line, fit for a terminal, never empty. The caller frees it. */
 char *title_of(const struct ckpt_record *record);
 

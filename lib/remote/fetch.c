@@ -342,6 +342,8 @@ static int fetch_new(struct fetching *fetching)
 		err = transport_find_common(transport);
 	if (!err)
 		err = incoming_share(&fetching->incoming, transport->common, transport->common_nr);
+	if (!err)
+		err = transport_lend_bare(transport, &fetching->incoming.scratch);
 	transport->gitdir = fetching->incoming.scratch.path;
 	if (!err)
 		err = bring_all(fetching);

@@ -12,7 +12,7 @@ static int check_doubt(bool *published, struct session *session, const struct ck
 		       bool force)
 {
 	char *why = NULL;
-	int err = force ? 0 : push_doubt(&why, session, record);
+	int err = force ? 0 : push_doubt(&why, session, record, false);
 
 	*published = true;
 	if (!err && !why && session->repo && record->head)

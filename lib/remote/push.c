@@ -80,7 +80,8 @@ static int judge_items(struct pushing *pushing)
 	for (size_t i = 0; i < pushing->out->nr && !err && !pushing->opts->force; i++) {
 		struct push_item *item = &pushing->out->items[i];
 
-		err = push_doubt(&item->why, pushing->session, &item->record);
+		err = push_doubt(&item->why, pushing->session, &item->record,
+				 pushing->opts->prompts);
 		if (err || !item->why)
 			continue;
 		item->state = PUSH_REFUSED;
@@ -94,6 +95,18 @@ static int judge_items(struct pushing *pushing)
 	return err;
 }
 
+/* Whatever there is to hide, what was sent before is not unsaid: then it is there, too. */
+static void choose_commits(struct pushing *pushing)
+{
+	for (size_t i = 0; i < pushing->out->nr; i++) {
+		struct push_item *item = &pushing->out->items[i];
+
+		item->sent = pushing->opts->prompts
+				     ? item->record.commit
+				     : transport_bare_commit(pushing->transport, &item->record);
+	}
+}
+
 /* Those in this state that the remote has. */
 static void mark_there(struct pushing *pushing, enum push_state state)
 {
@@ -105,7 +118,8 @@ static void mark_there(struct pushing *pushing, enum push_state state)
 			&transport->there, transport->machine, out->items[i].record.id);
 
 		if (out->items[i].state == state && found &&
-		    oid_equal(&found->ref.commit, &out->items[i].record.commit))
+		    (oid_equal(&found->ref.commit, &out->items[i].record.commit) ||
+		     oid_equal(&found->ref.commit, &out->items[i].sent)))
 			out->items[i].state = PUSH_THERE;
 	}
 }
@@ -198,8 +212,10 @@ static void list_specs(struct strlist *out, const struct pushing *pushing, size_
 		char hex[OID_HEX + 1];
 
 		if (pushing->out->items[i].state == PUSH_SENT)
-			strlist_addf(out, "%s:" TRANSPORT_REFS "%s/%s/%s",
-				     oid_hex(hex, &record->commit), project, machine, record->id);
+			strlist_addf(out, "%s%s:" TRANSPORT_REFS "%s/%s/%s",
+				     pushing->opts->prompts && record->agent.prompt ? "+" : "",
+				     oid_hex(hex, &pushing->out->items[i].sent), project, machine,
+				     record->id);
 	}
 }
 
@@ -430,6 +446,7 @@ int push_to(struct push_result *out, struct transport *transport, const struct s
 	if (!err)
 		err = transport_find_common(transport);
 	if (!err) {
+		choose_commits(&pushing);
 		mark_there(&pushing, PUSH_SENT);
 		weigh_items(&pushing);
 		if (head || count_items(out, PUSH_SENT))

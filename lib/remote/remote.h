@@ -89,6 +89,7 @@ enum push_state {
 
 struct push_item {
 	struct ckpt_record record;
+	struct oid sent; /**< the commit that others get: its own, or that without a prompt */
 	enum push_state state;
 	char *why;
 };
@@ -96,6 +97,7 @@ struct push_item {
 struct push_opts {
 	bool all, pinned; /**< in place of names */
 	bool force;	  /**< send what may have secrets, too */
+	bool prompts;	  /**< send what coding agents were asked, too */
 	bool dry_run;
 	bool prune;	  /**< remove what this store had, and removed according to its log */
 	bool shown;	  /**< git's progress on stderr */

@@ -239,20 +239,64 @@ void transport_close(struct transport *transport)
 	free(transport->project);
 	free(transport->machine);
 	free(transport->common);
+	for (size_t i = 0; i < transport->bare_nr; i++)
+		strbuf_release(&transport->bare[i].text);
+	free(transport->bare);
 	memset(transport, 0, sizeof(*transport));
 	transport->scratch.lock = -1;
 }
 
+/* --- what others get --- */
+
+struct oid transport_bare_commit(struct transport *transport, const struct ckpt_record *record)
+{
+	struct transport_bare bare = { .text = STRBUF_INIT };
+	struct digest *sha1;
+
+	if (!record->agent.prompt)
+		return record->commit;
+	record_encode_bare(&bare.text, record);
+	sha1 = hash_new(HASH_SHA1);
+	hash_object(sha1, &bare.oid, "commit", bare.text.buf, bare.text.len);
+	hash_free(sha1);
+	ALLOC_GROW(transport->bare, transport->bare_nr + 1, transport->bare_alloc);
+	transport->bare[transport->bare_nr++] = bare;
+	return bare.oid;
+}
+
+int transport_lend_bare(const struct transport *transport, struct scratch *scratch)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < transport->bare_nr && !err; i++)
+		err = scratch_add_commit(scratch, &transport->bare[i].oid, &transport->bare[i].text);
+	return err;
+}
+
 /* --- what both sides have --- */
 
-static bool is_here(const struct fetched_item *item, const struct ref_list *own,
-		    const struct fetched_list *fetched)
+/* Sent without its prompt. */
+static bool is_bare(struct transport *transport, const struct ref_item *ref, const struct oid *there)
+{
+	struct ckpt_record record;
+	struct oid commit;
+
+	if (record_read_saved(&record, transport->session->store, ref))
+		return false;
+	commit = transport_bare_commit(transport, &record);
+	record_release(&record);
+	return oid_equal(&commit, there);
+}
+
+static bool is_here(struct transport *transport, const struct fetched_item *item,
+		    const struct ref_list *own, const struct fetched_list *fetched)
 {
 	const struct ref_item *ref = refs_find(own, item->ref.id);
 	const struct fetched_item *known = fetched_find(fetched, item->machine, item->ref.id);
 
-	return (ref && oid_equal(&ref->commit, &item->ref.commit)) ||
-	       (known && oid_equal(&known->ref.commit, &item->ref.commit));
+	return (known && oid_equal(&known->ref.commit, &item->ref.commit)) ||
+	       (ref && (oid_equal(&ref->commit, &item->ref.commit) ||
+			is_bare(transport, ref, &item->ref.commit)));
 }
 
 /* Ids begin with the time, whichever machine they are of. */
@@ -267,18 +311,16 @@ static void choose_common(struct transport *out, const struct ref_list *own,
 			  const struct fetched_list *fetched)
 {
 	const struct fetched_list *there = &out->there;
-	const struct fetched_item **both = xcalloc(there->nr + 1, sizeof(*both));
-	size_t nr = 0;
+	const struct fetched_item **newest = xcalloc(there->nr + 1, sizeof(*newest));
 
 	for (size_t i = 0; i < there->nr; i++)
-		if (is_here(&there->items[i], own, fetched))
-			both[nr++] = &there->items[i];
-	qsort(both, nr, sizeof(*both), compare_ids_back);
-	out->common_nr = nr < COMMON_MAX ? nr : COMMON_MAX;
-	out->common = xcalloc(out->common_nr + 1, sizeof(*out->common));
-	for (size_t i = 0; i < out->common_nr; i++)
-		out->common[i] = both[i]->ref.commit;
-	free(both);
+		newest[i] = &there->items[i];
+	qsort(newest, there->nr, sizeof(*newest), compare_ids_back);
+	out->common = xcalloc(COMMON_MAX, sizeof(*out->common));
+	for (size_t i = 0; i < there->nr && out->common_nr < COMMON_MAX; i++)
+		if (is_here(out, newest[i], own, fetched))
+			out->common[out->common_nr++] = newest[i]->ref.commit;
+	free(newest);
 }
 
 int transport_find_common(struct transport *transport)
@@ -339,6 +381,8 @@ int transport_make_scratch(struct transport *transport, bool store, bool project
 		err = scratch_borrow(&transport->scratch, objects);
 	if (!err && project)
 		err = borrow_project(transport);
+	if (!err && store)
+		err = transport_lend_bare(transport, &transport->scratch);
 	free(objects);
 	return err;
 }
@@ -352,7 +396,7 @@ int transport_graft(struct transport *transport, const struct push_item *items, 
 	for (size_t i = 0; i < nr && transport->common_nr; i++) {
 		if (items[i].state != PUSH_SENT)
 			continue;
-		strbuf_addstr(&text, oid_hex(hex, &items[i].record.commit));
+		strbuf_addstr(&text, oid_hex(hex, &items[i].sent));
 		strbuf_addf(&text, " %s", oid_hex(hex, &items[i].record.meta));
 		for (size_t j = 0; j < transport->common_nr; j++)
 			strbuf_addf(&text, " %s", oid_hex(hex, &transport->common[j]));

@@ -26,6 +26,12 @@
 #define TRANSPORT_REFS "refs/checkpoints/"
 #define TRANSPORT_HEADS "refs/handoff/"
 
+/** What goes in place of the commit of a checkpoint, see record_encode_bare(). */
+struct transport_bare {
+	struct oid oid;
+	struct strbuf text;
+};
+
 struct transport {
 	struct session *session;
 	const struct remotes_item *remote;
@@ -38,6 +44,8 @@ struct transport {
 	const char *gitdir;	   /**< another repository of ours, in place of it; or NULL */
 	struct oid *common; /**< checkpoints that both sides have, a few, newest first */
 	size_t common_nr;
+	struct transport_bare *bare; /**< those that are needed here */
+	size_t bare_nr, bare_alloc;
 	uint64_t limit; /**< bytes that may arrive; 0: no limit */
 	bool lost;	/**< it failed because nothing was heard */
 };
@@ -55,6 +63,12 @@ int transport_refresh(struct transport *transport);
 
 /** Find `common`. */
 int transport_find_common(struct transport *transport);
+
+/** The commit that others get: its own, or one without a prompt, which scratch repositories have then. */
+struct oid transport_bare_commit(struct transport *transport, const struct ckpt_record *record);
+
+/** Let a repository have them that was not made by transport_make_scratch(). */
+int transport_lend_bare(const struct transport *transport, struct scratch *scratch);
 
 /** Make the scratch repository, which has the objects of the store, of the project, or of both. */
 int transport_make_scratch(struct transport *transport, bool store, bool project);
@@ -89,9 +103,11 @@ int fetch_from(struct fetch_result *out, struct transport *transport, const stru
 
 /**
  * Why a checkpoint should not leave this machine without being asked twice: a sentence that the
- * caller frees, or NULL.
+ * caller frees, or NULL. All that a push sends of it is searched: files by their names, as a save
+ * does it, wherever they are kept; everything else as text, whichever part of a checkpoint it is.
+ * `prompts`: those of agents go along.
  */
-int push_doubt(char **out, struct session *session, const struct ckpt_record *record);
+int push_doubt(char **out, struct session *session, const struct ckpt_record *record, bool prompts);
 
 /**
  * The same of the commit at its HEAD, with all that lead to it and that no remote has; `published`:

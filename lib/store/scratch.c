@@ -6,6 +6,7 @@
 
 #include <sys/file.h>
 #include <sys/random.h>
+#include <zlib.h>
 
 #define DIR "checkpoint/scratch"
 
@@ -144,6 +145,34 @@ int scratch_borrow(struct scratch *scratch, const char *objects)
 	strbuf_addch(&line, '\n');
 	err = fs_append_line(scratch->store->dirfd, path, line.buf, line.len, 0600);
 	strbuf_release(&line);
+	free(path);
+	return err;
+}
+
+int scratch_add_commit(struct scratch *scratch, const struct oid *oid, const struct strbuf *text)
+{
+	struct strbuf loose = STRBUF_INIT;
+	char header[64], hex[OID_HEX + 1], *path;
+	uLongf len;
+	Bytef *packed;
+	int err;
+
+	strbuf_add(&loose, header, hash_object_header(header, "commit", text->len));
+	strbuf_add(&loose, text->buf, text->len);
+	len = compressBound(loose.len);
+	packed = xmalloc(len);
+	if (compress(packed, &len, (const Bytef *)loose.buf, loose.len) != Z_OK)
+		len = 0;
+	path = xstrfmt("%s/objects/%.2s", scratch->name, oid_hex(hex, oid));
+	if (fs_mkdir(scratch->store->dirfd, path, 0700) < 0 && errno != EEXIST) {
+		err = ckpt_error_errno("unable to create '%s'", path);
+	} else {
+		free(path);
+		path = xstrfmt("%s/objects/%.2s/%s", scratch->name, hex, hex + 2);
+		err = fs_write_file(scratch->store->dirfd, path, packed, len, 0600, FS_FAST);
+	}
+	strbuf_release(&loose);
+	free(packed);
 	free(path);
 	return err;
 }

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 
+struct oid;
 struct store;
 
 /**
@@ -27,6 +28,9 @@ int scratch_open(struct scratch *out, struct store *store, bool sha256);
 
 /** Let it read the objects in this directory (absolute), too. */
 int scratch_borrow(struct scratch *scratch, const char *objects);
+
+/** Put a commit in it, for as long as it is there. */
+int scratch_add_commit(struct scratch *scratch, const struct oid *oid, const struct strbuf *text);
 
 /** Remove it; harmless if it was not opened. */
 void scratch_close(struct scratch *scratch);
