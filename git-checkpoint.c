@@ -155,6 +155,8 @@ int main(int argc, char **argv)
 			   !strcmp(argv[i], "--list-cmds") ||
 			   (!strcmp(argv[i], "--list-opts") && i + 1 < argc)) {
 			return complete(argv[i], argv + i + 1, argc - i - 1);
+		} else if (!strcmp(argv[i], "--here")) {
+			session_stay(); /* for our own server; see mcp/mcp_call.c */
 		} else if (!strcmp(argv[i], "--json")) {
 			json = true;
 		} else {
@@ -173,8 +175,7 @@ int main(int argc, char **argv)
 	}
 	cmd = find_internal(argv[i]);
 	own = cmd != NULL;
-	if (!cmd)
-		cmd = cmd_find(argv[i]);
+	cmd = own ? cmd : cmd_find(argv[i]);
 	if (!cmd)
 		return report_failure(cmd_unknown(argv[i]));
 	/* Only there, as git has it; further back it is the same as -h. */

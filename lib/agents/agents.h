@@ -50,6 +50,9 @@ const char *const *agents_names(void);
 /** Of those, the ones whose servers can be edited. */
 const char *const *agents_mcp_names(void);
 
+/** The agent whose client of servers has this name; NULL if none is known. */
+const char *agents_of_client(const char *client);
+
 /** For an unknown agent: CKPT_ERROR, "agent 'x' is not supported; use one of ...". */
 int agents_check(const char *name);
 /** The same for servers, also if they are not in the project, or not in the home directory. */

@@ -73,6 +73,24 @@ const char *const *agents_mcp_names(void)
 	return *names ? names : list_names(names, true);
 }
 
+const char *agents_of_client(const char *client)
+{
+	const char *found = NULL;
+
+	for (const char *const *name = agents_names(); *name && !found; name++) {
+		json_t *agent = agents_load(*name), *own;
+		size_t i;
+
+		if (!strcasecmp(*name, client))
+			found = *name;
+		json_array_foreach(json_object_get(agent, "clients"), i, own)
+			if (!strcasecmp(json_string_value(own), client))
+				found = *name;
+		json_decref(agent);
+	}
+	return found;
+}
+
 static bool join_names(struct strbuf *out, const char *const *names, const char *name)
 {
 	bool found = false;

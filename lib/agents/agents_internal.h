@@ -32,6 +32,7 @@
  *            text              a new file: an object, or TOML
  *            instead           what else to do without `file` or `user`
  *            comments, variable, note    as above
+ *   clients                    what it calls itself as a client of servers, if not by its name
  *   reading_tools              names of tools that change nothing
  *   answer                     what a hook prints; without it the user is told on stderr what failed
  *   shared_by_transcripts      others run what its settings have: its own transcripts are there

@@ -30,10 +30,10 @@ int mcp_serve(const struct mcp_opts *opts);
 /*
  * In this folder:
  *
- *   mcp_server              lines in and out, messages, what each asks for; calls in turn
+ *   mcp_lines mcp_server    lines in and out, calls in turn; messages, and what each asks for
  *   mcp_tools               what a tool takes and answers, its command line
- *   mcp_call                a call from start to answer: in which project it is, and whether it may;
- *                           the command that it runs, the plan that was shown
+ *   mcp_project mcp_call    in which project a call is, and whether it may; from its start to the
+ *                           answer: the command that it runs, the plan that was shown
  *   mcp_resources           files and lists to be read, the prompt
  */
 

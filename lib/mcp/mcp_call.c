@@ -1,141 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/mcp_internal.h"
 
-#include "session/session.h"
-
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-
-/* ---- in which project a call is, and whether it may ---- */
-
-void mcp_roots_release(struct mcp_roots *roots)
-{
-	strlist_release(&roots->dirs);
-	free(roots->home);
-	*roots = (struct mcp_roots)MCP_ROOTS_INIT;
-}
-
-static void release_project(struct mcp_project *project)
-{
-	fs_close(project->fd);
-	free(project->worktree);
-	*project = (struct mcp_project)MCP_PROJECT_INIT;
-}
-
-static bool is_allowed(const struct mcp_roots *roots, const char *path)
-{
-	for (size_t i = 0; i < roots->dirs.nr; i++)
-		if (path_below(path, roots->dirs.items[i]))
-			return true;
-	return false;
-}
-
-/* The root of the project around the current directory. */
-static int find_worktree(char **out)
-{
-	struct session session = { 0 };
-	int err = session_open(&session, SESSION_LOOK | SESSION_NO_STORE);
-
-	if (err)
-		return err;
-	*out = xstrdup(session.worktree);
-	session_close(&session);
-	return 0;
-}
-
-static int add_root(struct mcp_roots *out, const char *typed)
-{
-	char *real = path_real(typed);
-
-	if (!real)
-		return ckpt_error_errno("unable to use '%s' as a root", typed);
-	if (!fs_is_dir(real)) {
-		free(real);
-		return ckpt_error_set(CKPT_ERROR, "'%s' is not a directory", typed);
-	}
-	strlist_take(&out->dirs, real);
-	return 0;
-}
-
-int mcp_roots_init(struct mcp_roots *out, const struct strlist *given)
-{
-	char *here = path_real("."), *worktree = NULL;
-	int err = here ? 0 : ckpt_error_errno("unable to find the current directory");
-
-	for (size_t i = 0; i < given->nr && !err; i++)
-		err = add_root(out, given->items[i]);
-	if (!err && !given->nr) {
-		err = find_worktree(&worktree);
-		if (!err)
-			strlist_take(&out->dirs, worktree);
-	}
-	if (!err)
-		out->home = xstrdup(is_allowed(out, here) ? here : out->dirs.items[0]);
-	free(here);
-	return err;
-}
-
-/* Where an open directory is, whatever its path leads to by now. */
-static char *path_of(int fd)
-{
-	char *link = xstrfmt("/proc/self/fd/%d", fd), *path = path_real(link);
-
-	free(link);
-	return path;
-}
-
-static int open_allowed(int *out, const struct mcp_roots *roots, const char *directory)
-{
-	char *real;
-	int err = 0;
-
-	*out = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*out < 0)
-		return ckpt_error_errno("unable to open the directory '%s'", directory);
-	real = path_of(*out);
-	if (!real)
-		err = ckpt_error_errno("unable to find out where '%s' is", directory);
-	else if (!is_allowed(roots, real))
-		err = ckpt_error_set(CKPT_EREFUSED,
-				     "'%s' is outside the directories that this server may use; "
-				     "'git checkpoint mcp --root <dir>' allows more",
-				     directory);
-	free(real);
-	return err;
-}
-
-/* A descriptor of the current directory brings us back there. */
-static int look_from(char **worktree, int dir)
-{
-	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), err = 0;
-
-	if (fchdir(dir) < 0)
-		err = ckpt_error_errno("unable to go to the directory");
-	else
-		err = find_worktree(worktree);
-	if (here >= 0 && fchdir(here) < 0 && !err)
-		err = ckpt_error_errno("unable to go back");
-	fs_close(here);
-	return err;
-}
-
-/*
- * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
- * to, as well as the project's root, must be in one of the roots: CKPT_EREFUSED if it is not.
- */
-static int find_project(struct mcp_project *out, const struct mcp_roots *roots, const char *directory)
-{
-	int dir = -1, err = open_allowed(&dir, roots, directory ? directory : roots->home);
-
-	if (!err)
-		err = look_from(&out->worktree, dir);
-	if (!err)
-		err = open_allowed(&out->fd, roots, out->worktree);
-	fs_close(dir);
-	return err;
-}
 
 /* ---- a command that runs while the server listens ---- */
 
@@ -160,13 +29,14 @@ static void run_child(const struct mcp_child *child, int out, int dir, char **ar
 
 static int spawn_child(struct mcp_child *child, const struct strlist *words, int dir)
 {
-	char **argv = xcalloc(words->nr + 2, sizeof(*argv)), **environment;
+	char **argv = xcalloc(words->nr + 3, sizeof(*argv)), **environment;
 	int ends[2] = { -1, -1 }, err = 0;
 
 	/* Paths are names, not patterns. */
 	environment = env_given_for_directory("GIT_LITERAL_PATHSPECS=1");
 	argv[0] = (char *)"git-checkpoint";
-	memcpy(argv + 1, words->items, words->nr * sizeof(*argv));
+	argv[1] = (char *)"--here";
+	memcpy(argv + 2, words->items, words->nr * sizeof(*argv));
 	child->said = memfd_create("stderr", MFD_CLOEXEC);
 	if (child->said < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		err = ckpt_error_errno("unable to run the command");
@@ -206,7 +76,8 @@ static void release_child(struct mcp_child *child)
 }
 
 /*
- * Start it in the directory `dir`; the words after the program's name. It cannot ask anybody, and
+ * Start it in the directory `dir`, the top of a project, and nowhere else whatever was changed in
+ * there meanwhile; the words after the program's name. It cannot ask anybody, and
  * if this process dies it gets SIGTERM.
  */
 static int start_child(struct mcp_child *out, const struct strlist *words, int dir, size_t limit)
@@ -319,8 +190,7 @@ bool mcp_tokens_redeem(struct mcp_tokens *tokens, char out[MCP_DIGEST_SIZE], con
 	return false;
 }
 
-/* No plan of a repository that somebody works in is larger. */
-enum { OUTPUT_MAX = 64 << 20 };
+enum { BYTES_MAX = 64 << 10 /* of contents in an answer, which clients cut if it is longer */ };
 
 /* Exit statuses of commands; git-checkpoint(1) has all of them. */
 enum { STATUS_DONE = 0, STATUS_INCOMPLETE = 3, STATUS_REFUSED = 5, STATUS_FATAL = 128, STATUS_USAGE = 129 };
@@ -330,7 +200,7 @@ void mcp_call_free(struct mcp_call *call)
 	json_decref(call->id);
 	json_decref(call->progress);
 	mcp_args_release(&call->args);
-	release_project(&call->project);
+	mcp_project_release(&call->project);
 	release_child(&call->child);
 	strbuf_release(&call->before);
 	free(call->uri);
@@ -355,7 +225,49 @@ json_t *mcp_message_refusal(json_t *id, int code, const char *why, json_t *data)
 			 "error", error);
 }
 
-/* `object` is what the command prints. */
+/* ---- what a tool answers ---- */
+
+/*
+ * A clause that offers --force is for people, who know what they risk: a model takes whatever it is
+ * offered.
+ */
+static json_t *without_force(const char *text)
+{
+	struct strbuf out = STRBUF_INIT;
+	json_t *value;
+
+	for (const char *end; *text; text = *end ? end + 2 : end) {
+		char *clause;
+
+		end = strstr(text, "; ");
+		end = end ? end : text + strlen(text);
+		clause = xmemdupz(text, (size_t)(end - text));
+		if (!strstr(clause, "--force"))
+			strbuf_addf(&out, "%s%s", out.len ? "; " : "", clause);
+		free(clause);
+	}
+	value = json_stringn(out.buf, out.len);
+	strbuf_release(&out);
+	return value;
+}
+
+static void drop_force(json_t *object)
+{
+	static const char *const lists[] = { "warnings", "next_actions", "next_safe_actions" };
+	json_t *error = json_object_get(object, "error"), *value;
+	const char *why = json_string_value(json_object_get(error, "message"));
+	size_t at;
+
+	if (why)
+		json_object_set_new(error, "message", without_force(why));
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		json_array_foreach(json_object_get(object, lists[i]), at, value)
+			if (json_is_string(value))
+				json_array_set_new(json_object_get(object, lists[i]), at,
+						   without_force(json_string_value(value)));
+}
+
+/* `object` is what the command prints, or an error. */
 static json_t *tool_result(json_t *object, bool failed)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -371,22 +283,74 @@ static json_t *tool_result(json_t *object, bool failed)
 	return result;
 }
 
-static json_t *error_result(int status, const char *why)
+/* Models see the beginning of a long answer: where it is from, the token, how much there is. */
+static json_t *begin_answer(const struct mcp_call *call)
 {
-	json_t *object = json_pack("{s:{s:i,s:o}}", "error", "code", status, "message",
-				   json_text(why));
-	json_t *result = tool_result(object, true);
+	json_t *answer = json_object();
 
+	if (call->project.worktree)
+		json_object_set_new(answer, "worktree", json_path(call->project.worktree));
+	return answer;
+}
+
+static json_t *error_result(const struct mcp_call *call, int status, const char *why)
+{
+	json_t *object = call ? begin_answer(call) : json_object(), *result;
+
+	json_object_set_new(object, "error",
+			    json_pack("{s:i,s:o}", "code", status, "message", json_text(why)));
+	drop_force(object);
+	result = tool_result(object, true);
 	json_decref(object);
 	return result;
 }
 
-json_t *mcp_call_error(int err)
+json_t *mcp_call_error(const struct mcp_call *call, int err)
 {
-	return error_result(err == CKPT_EUSAGE	   ? STATUS_USAGE
+	return error_result(call,
+			    err == CKPT_EUSAGE	   ? STATUS_USAGE
 			    : err == CKPT_EREFUSED ? STATUS_REFUSED
 						   : STATUS_FATAL,
 			    ckpt_error_last());
+}
+
+/* `next`: where the rest of it begins; 0: there is none. */
+static void add_total(json_t *answer, size_t total, bool in_parts, size_t next)
+{
+	json_object_set_new(answer, "total", json_integer((json_int_t)total));
+	if (in_parts)
+		json_object_set_new(answer, "next_cursor",
+				    next ? json_sprintf("%zu", next) : json_null());
+}
+
+/* False if there are more rows after that. */
+static bool cut_array(json_t *array, size_t from, size_t rows)
+{
+	bool ends = json_array_size(array) <= from + rows;
+	json_t *part = json_array();
+
+	for (size_t i = from; i < from + rows && i < json_array_size(array); i++)
+		json_array_append(part, json_array_get(array, i));
+	json_array_clear(array);
+	json_array_extend(array, part);
+	json_decref(part);
+	return ends;
+}
+
+static void take_part(json_t *answer, json_t *object, const struct mcp_call *call)
+{
+	const struct mcp_tool *tool = call->tool;
+	size_t total = tool->list ? json_array_size(json_object_get(object, tool->list)) : 0;
+	bool ends = true;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(object, key, value)
+		if (tool->rows && json_is_array(value) &&
+		    !cut_array(value, call->args.cursor, tool->rows))
+			ends = false;
+	if (tool->list && !json_object_get(object, "error"))
+		add_total(answer, total, tool->rows, ends ? 0 : call->args.cursor + tool->rows);
 }
 
 static json_t *make_answer(const struct mcp_call *call, const struct mcp_server *server, json_t *result)
@@ -408,20 +372,31 @@ static json_t *fail_call(const struct mcp_call *call, const struct mcp_server *s
 	if (!call->tool)
 		return fail_resource(call, err == CKPT_ENOTFOUND ? MCP_NO_RESOURCE : MCP_INTERNAL,
 				     ckpt_error_last());
-	return make_answer(call, server, mcp_call_error(err));
+	return make_answer(call, server, mcp_call_error(call, err));
 }
 
 /* ---- starting ---- */
 
-static int run_tool(struct mcp_call *call)
+static bool prints_bytes(const struct mcp_tool *tool)
 {
+	return !strcmp(tool->answer, "bytes");
+}
+
+/* What is restored is undone by the connection that asked for it, whatever clients call themselves. */
+static int run_tool(struct mcp_call *call, const struct mcp_server *server)
+{
+	bool restores = call->tool->effect == MCP_DESTROYS || !call->tool->command;
+	char *asker = xstrfmt("%s/%s", call->source, server->connection);
 	struct strlist words = STRLIST_INIT;
 	int err;
 
-	strlist_add(&words, "--json");
-	mcp_args_command(&words, call->tool, &call->args, call->source, call->planning);
+	if (!prints_bytes(call->tool))
+		strlist_add(&words, "--json");
+	mcp_args_command(&words, call->tool, &call->args, restores ? asker : call->source,
+			 call->planning);
+	free(asker);
 	release_child(&call->child);
-	err = start_child(&call->child, &words, call->project.fd, OUTPUT_MAX);
+	err = start_child(&call->child, &words, call->project.fd, MCP_OUTPUT_MAX);
 	strlist_release(&words);
 	return err;
 }
@@ -436,17 +411,17 @@ static int start_tool(struct mcp_call *call, struct mcp_server *server)
 				     "the token is not valid, or was used before: call "
 				     "checkpoint_preview_restore again, and look at the plan");
 	if (!err)
-		err = find_project(&call->project, &server->roots, call->args.directory);
-	return err ? err : run_tool(call);
+		err = mcp_project_find(&call->project, &server->roots, call->args.directory);
+	return err ? err : run_tool(call, server);
 }
 
-static int start_resource(struct mcp_call *call, const struct mcp_server *server)
+static int start_resource(struct mcp_call *call, struct mcp_server *server)
 {
 	struct strlist words = STRLIST_INIT;
 	int err = mcp_resources_command(&words, call->uri);
 
 	if (!err)
-		err = find_project(&call->project, &server->roots, NULL);
+		err = mcp_project_find(&call->project, &server->roots, NULL);
 	if (!err)
 		err = start_child(&call->child, &words, call->project.fd, MCP_RESOURCE_MAX);
 	strlist_release(&words);
@@ -496,12 +471,12 @@ static json_t *go_on(struct mcp_call *call, struct mcp_server *server, const jso
 	if (!err) {
 		call->planning = false;
 		strbuf_addstr(&call->before, state_before(object));
-		err = run_tool(call);
+		err = run_tool(call, server);
 	}
 	return err ? fail_call(call, server, err) : NULL;
 }
 
-static int add_token(struct mcp_call *call, struct mcp_server *server, json_t *object)
+static int add_token(json_t *answer, struct mcp_call *call, struct mcp_server *server)
 {
 	char digest[MCP_DIGEST_SIZE], token[MCP_TOKEN_SIZE];
 	int err;
@@ -509,7 +484,7 @@ static int add_token(struct mcp_call *call, struct mcp_server *server, json_t *o
 	digest_plan(digest, call);
 	err = mcp_tokens_issue(&server->tokens, token, digest);
 	if (!err)
-		json_object_set_new(object, "token", json_string(token));
+		json_object_set_new(answer, "token", json_string(token));
 	return err;
 }
 
@@ -527,9 +502,51 @@ static json_t *no_answer(const struct mcp_call *call, int status, const char *sa
 	char *why = xstrfmt("the command ended with status %d%s%s%s", status,
 			    call->child.overflowed ? ", and its answer is too large" : "",
 			    *said ? ": " : "", said);
-	json_t *result = error_result(status ? status : STATUS_FATAL, why);
+	json_t *result = error_result(call, status ? status : STATUS_FATAL, why);
 
 	free(why);
+	return result;
+}
+
+/* A part that ends with a character. */
+static size_t cut_text(const struct strbuf *text, size_t from, size_t max)
+{
+	size_t end = from + max < text->len ? from + max : text->len;
+
+	for (int i = 0; i < 3 && end < text->len && ((unsigned char)text->buf[end] & 0xc0) == 0x80; i++)
+		end--;
+	return end;
+}
+
+/* Of a patch, what cannot be shown does not matter; a file is given as it is, or not as a text. */
+static json_t *bytes_ended(struct mcp_call *call, struct mcp_server *server, int status, const char *said)
+{
+	struct strbuf whole = STRBUF_INIT, part = STRBUF_INIT;
+	json_t *answer, *contents, *result;
+	size_t from, end;
+
+	if (status || call->child.overflowed)
+		return make_answer(call, server,
+				   status ? error_result(call, status, said) : no_answer(call, status, said));
+	if (call->tool->option)
+		utf8_sanitize(&whole, call->child.output.buf, call->child.output.len);
+	else
+		strbuf_add(&whole, call->child.output.buf, call->child.output.len);
+	from = call->args.cursor < whole.len ? call->args.cursor : whole.len;
+	end = cut_text(&whole, from, BYTES_MAX);
+	strbuf_add(&part, whole.buf + from, end - from);
+	contents = mcp_resources_contents("", &part);
+	answer = begin_answer(call);
+	add_total(answer, whole.len, true, end < whole.len ? end : 0);
+	if (json_object_get(contents, "text"))
+		json_object_set(answer, "text", json_object_get(contents, "text"));
+	else
+		json_object_set(answer, "base64", json_object_get(contents, "blob"));
+	result = make_answer(call, server, tool_result(answer, false));
+	json_decref(answer);
+	json_decref(contents);
+	strbuf_release(&whole);
+	strbuf_release(&part);
 	return result;
 }
 
@@ -537,16 +554,25 @@ static json_t *tool_ended(struct mcp_call *call, struct mcp_server *server, json
 			  int status, const char *said)
 {
 	bool done = status == STATUS_DONE || status == STATUS_INCOMPLETE;
+	json_t *answer, *message;
 	int err = 0;
 
+	if (prints_bytes(call->tool))
+		return bytes_ended(call, server, status, said);
 	if (call->child.overflowed || !json_is_object(object))
 		return make_answer(call, server, no_answer(call, status, said));
 	if (call->planning && done && !json_object_get(object, "error"))
 		return go_on(call, server, object);
-	if (call->tool->action == MCP_DO_PREVIEW && done)
-		err = add_token(call, server, object);
+	answer = begin_answer(call);
+	if (!call->tool->command && done)
+		err = add_token(answer, call, server);
+	take_part(answer, object, call);
 	warn_of_change(call, object);
-	return err ? fail_call(call, server, err) : make_answer(call, server, tool_result(object, !done));
+	json_object_update(answer, object);
+	drop_force(answer);
+	message = err ? fail_call(call, server, err) : make_answer(call, server, tool_result(answer, !done));
+	json_decref(answer);
+	return message;
 }
 
 static json_t *resource_ended(const struct mcp_call *call, const struct mcp_server *server,

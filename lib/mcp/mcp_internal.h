@@ -7,7 +7,8 @@
 /** Messages of JSON-RPC as the protocol has them. */
 
 enum {
-	MCP_LINE_MAX = 4 << 20, /**< bytes of a message */
+	MCP_OUTPUT_MAX = 64 << 20, /**< bytes that a command prints; no plan that anybody reads is larger */
+	MCP_LINE_MAX = 4 << 20, /**< bytes of a message; more is refused unread */
 	MCP_DEPTH_MAX = 32,	/**< of objects and arrays in one another */
 };
 
@@ -51,31 +52,41 @@ void mcp_child_stop(struct mcp_child *child);
 /** Wait for its end: the exit status. The last line that it said is in `said`. */
 int mcp_child_end(struct mcp_child *child, struct strbuf *said);
 
-/** Which project a call is about, and whether it may be. */
-struct mcp_roots {
-	struct strlist dirs; /**< real paths */
-	char *home;	     /**< where a call without a directory goes */
+/** A project: its top directory, held open, and where that is. */
+struct mcp_project {
+	int fd;
+	char *worktree; /**< NULL: not known yet */
 };
 
-#define MCP_ROOTS_INIT             \
-	{                          \
-		STRLIST_INIT, NULL \
+#define MCP_PROJECT_INIT \
+	{                \
+		-1, NULL \
+	}
+
+void mcp_project_release(struct mcp_project *project);
+
+/** Which project a call is about, and whether it may be. */
+struct mcp_roots {
+	int *fds; /**< directories that may be named */
+	size_t nr;
+	/** Where a call without a directory goes. It is looked for once: no configuration leads on. */
+	struct mcp_project home;
+};
+
+#define MCP_ROOTS_INIT                    \
+	{                                 \
+		NULL, 0, MCP_PROJECT_INIT \
 	}
 
 /** `given` are directories that were named at the start; none: the project around this one. */
 int mcp_roots_init(struct mcp_roots *out, const struct strlist *given);
 void mcp_roots_release(struct mcp_roots *roots);
 
-/** A project: its root, opened, and the path of that. */
-struct mcp_project {
-	int fd;
-	char *worktree;
-};
-
-#define MCP_PROJECT_INIT   \
-	{                \
-		-1, NULL \
-	}
+/**
+ * The project around a directory (NULL: the usual one). All links are resolved, and what they lead
+ * to, as well as the project's top, must be in one of the roots: CKPT_EREFUSED if it is not.
+ */
+int mcp_project_find(struct mcp_project *out, struct mcp_roots *roots, const char *directory);
 
 /**
  * What previews returned: a token stands for one plan, and for one call. They are in memory only,
@@ -115,6 +126,8 @@ enum mcp_arg {
 	MCP_PATH = 1 << 5,
 	MCP_TOKEN = 1 << 6,
 	MCP_DIRECTORY = 1 << 7,
+	MCP_SESSION = 1 << 8,
+	MCP_CURSOR = 1 << 9,
 };
 
 /** What a tool does with the files, from which its four annotations follow. */
@@ -124,26 +137,15 @@ enum mcp_effect {
 	MCP_DESTROYS, /**< may overwrite or remove files: needs a token */
 };
 
-enum mcp_action {
-	MCP_DO_SAVE,
-	MCP_DO_LIST,
-	MCP_DO_SHOW,
-	MCP_DO_DIFF,
-	MCP_DO_STATUS,
-	MCP_DO_HISTORY,
-	MCP_DO_PREVIEW,
-	MCP_DO_RESTORE,
-	MCP_DO_REVERT,
-	MCP_DO_UNDO,
-	MCP_DO_PIN,
-};
-
 struct mcp_tool {
 	const char *name, *title, *about;
-	enum mcp_action action;
+	const char *command; /**< NULL: a preview of the one that its arguments mean */
+	const char *option;  /**< of that command, or NULL */
 	enum mcp_effect effect;
 	unsigned takes, needs; /**< enum mcp_arg; all take MCP_DIRECTORY */
-	const char *answer;    /**< for mcp_schema() */
+	const char *answer;    /**< for mcp_schema(); "bytes": the command prints no object */
+	const char *list;      /**< in the object, whose length is told first, or NULL */
+	size_t rows;	       /**< of arrays in it that are given at a time; 0: all */
 };
 
 /** NULL if there is none of that name. */
@@ -155,13 +157,14 @@ json_t *mcp_tools_list(void);
 /** Arguments of a call. All zero, or MCP_ARGS_INIT, before mcp_args_release(). */
 struct mcp_args {
 	unsigned given;
-	char *reason, *checkpoint, *token, *directory; /**< NULL: not given */
-	struct strlist paths;			       /**< `path` is here, too */
+	char *reason, *checkpoint, *token, *session, *directory; /**< NULL: not given */
+	size_t cursor;						 /**< what to begin with */
+	struct strlist paths;					 /**< `path` is here, too */
 };
 
-#define MCP_ARGS_INIT                                   \
-	{                                               \
-		0, NULL, NULL, NULL, NULL, STRLIST_INIT \
+#define MCP_ARGS_INIT                    \
+	{                                \
+		.paths = STRLIST_INIT    \
 	}
 
 /**
@@ -222,7 +225,8 @@ struct mcp_server {
 	const char *version;
 	struct mcp_roots roots;
 	struct mcp_tokens tokens;
-	bool initialized; /**< and by whom: */
+	char connection[9]; /**< who asks for a restore, which no client can choose */
+	bool initialized;   /**< and by whom: */
 	char *client;
 	struct mcp_call *first;
 	size_t waiting;
@@ -251,8 +255,8 @@ struct mcp_call {
 
 /* ---- mcp_server.c ---- */
 
-/** Do what a line asks for: answer it, or add a call. */
-void mcp_dispatch(struct mcp_server *server, const char *line, size_t len);
+/** Do what a line asks for: answer it, or add a call. If it was too long this is its outline. */
+void mcp_dispatch(struct mcp_server *server, const char *line, size_t len, bool too_long);
 
 /** Complete a result as the revision of its request wants it. */
 json_t *mcp_dispatch_result(const struct mcp_server *server, json_t *result, bool modern);
@@ -270,8 +274,11 @@ json_t *mcp_call_start(struct mcp_call *call, struct mcp_server *server);
 json_t *mcp_call_ended(struct mcp_call *call, struct mcp_server *server, int status,
 		       const char *said);
 
-/** The result of a tool that was refused: the sentence is that of ckpt_error_last(). */
-json_t *mcp_call_error(int err);
+/**
+ * The result of a tool that was refused: the sentence is that of ckpt_error_last(). Without a call
+ * it was not even begun.
+ */
+json_t *mcp_call_error(const struct mcp_call *call, int err);
 
 /** The client does not want it any more. True if it may be stopped: it changes no files yet. */
 bool mcp_call_cancel(struct mcp_call *call);

@@ -4,10 +4,12 @@
 #define SCHEME "checkpoint:///"
 #define LIST SCHEME "list"
 
+enum { LIST_MAX = 20 /* as of checkpoint_list */ };
+
 json_t *mcp_resources_list(void)
 {
 	return json_pack("[{s:s,s:s,s:s,s:s,s:s}]", "uri", LIST, "name", "checkpoints", "title",
-			 "Checkpoints", "description", "all checkpoints of the project, newest first",
+			 "Checkpoints", "description", "the newest checkpoints of the project",
 			 "mimeType", "application/json");
 }
 
@@ -60,6 +62,7 @@ int mcp_resources_command(struct strlist *out, const char *uri)
 	if (!strcmp(uri, LIST)) {
 		strlist_add(out, "--json");
 		strlist_add(out, "list");
+		strlist_addf(out, "--max-count=%d", LIST_MAX);
 		return 0;
 	}
 	if (strncmp(uri, SCHEME, strlen(SCHEME)) != 0 || !(slash = strchr(rest, '/')))

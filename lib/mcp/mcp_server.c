@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mcp/mcp_internal.h"
 
-#include "mcp/mcp.h"
-
-#include <poll.h>
-#include <signal.h>
+#include "agents/agents.h"
 
 #define OWN "io.modelcontextprotocol/"
 
@@ -15,13 +12,15 @@ enum { LIST_MS = 3600 * 1000 };
 	"Checkpoints of the whole working directory, apart from the project's own git. Call "       \
 	"checkpoint_save before changes that may have to be taken back; it costs little and takes " \
 	"none if nothing changed. To go back, call checkpoint_preview_restore, look at the plan, "  \
-	"and call checkpoint_restore with its token. Pin what must stay."
+	"and call checkpoint_restore with its token. Pin what must stay. Every answer names the "    \
+	"worktree that it is about; name another one as 'directory' when you have gone there."
 
 /*
  * The revisions of the protocol, newest first. Until 2025 a client begins with `initialize`; in the
  * first of these every request says what it needs to.
  */
-static const char *const revisions[] = { "2026-07-28", "2025-11-25", "2025-06-18" };
+static const char *const revisions[] = { "2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26",
+					   "2024-11-05" };
 
 static json_t *list_revisions(void)
 {
@@ -130,16 +129,19 @@ static int take_apart(struct message *out)
  * Take one line apart. Returns 0, or an enum mcp_code with a sentence for ckpt_error_last(); `id`
  * is then set if the message has one that can be answered. To be released in any case.
  */
-static int read_message(struct message *out, const char *line, size_t len)
+static int read_message(struct message *out, const char *line, size_t len, bool too_long)
 {
 	json_error_t where;
 
 	memset(out, 0, sizeof(*out));
-	if (len > MCP_LINE_MAX)
-		return ckpt_error_set(MCP_BAD_REQUEST, "the message has more than %d bytes",
-				      (int)MCP_LINE_MAX);
 	out->whole = json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_ANY,
 				&where);
+	if (too_long) {
+		out->method = json_string_value(json_object_get(out->whole, "method"));
+		(void)find_id(out);
+		return ckpt_error_set(MCP_BAD_REQUEST, "the message has more than %d bytes",
+				      (int)MCP_LINE_MAX);
+	}
 	if (!out->whole)
 		return ckpt_error_set(MCP_NOT_JSON, "not JSON: column %d: %s", where.column,
 				      where.text);
@@ -205,26 +207,44 @@ static const char *find_param(const struct request *request, const char *name)
 
 /* ---- who asks, in which revision ---- */
 
+/* What this program itself, or its user, does. */
+static bool is_reserved(const char *name)
+{
+	static const char *const own[] = { "cli", "flow", "hook", "watch", "checkpoint" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (!strcasecmp(own[i], name))
+			return true;
+	return false;
+}
+
 /*
- * The source of the checkpoints: the client's name, in the letters that others have, too. What a
- * program adds to its name for this protocol says nothing.
+ * The source of the checkpoints: the client's name, in the letters that others have, too, or what
+ * the agent is called in hooks. What a program adds to its name for this protocol says nothing.
  */
 static char *source_of(const json_t *info)
 {
 	static const char suffix[] = "-mcp-client";
-	const char *name = json_string_value(json_object_get(info, "name"));
+	const char *name = json_string_value(json_object_get(info, "name")), *agent;
 	struct strbuf out = STRBUF_INIT;
+	char *end;
 
 	for (; name && *name && out.len < 64; name++)
 		if (isalnum((unsigned char)*name) || strchr("._-", *name))
 			strbuf_addch(&out, *name);
 		else if (out.len && out.buf[out.len - 1] != '-')
 			strbuf_addch(&out, '-');
-	if (out.len > strlen(suffix) && !strcmp(out.buf + out.len - strlen(suffix), suffix))
-		strbuf_setlen(&out, out.len - strlen(suffix));
+	end = strstr(out.buf, suffix);
+	if (end && end > out.buf)
+		strbuf_setlen(&out, (size_t)(end - out.buf));
 	while (out.len && out.buf[out.len - 1] == '-')
 		strbuf_setlen(&out, out.len - 1);
-	return out.len ? strbuf_detach(&out, NULL) : xstrdup("mcp");
+	agent = is_reserved(out.buf) || !out.len ? "mcp" : agents_of_client(out.buf);
+	if (agent) {
+		strbuf_reset(&out);
+		strbuf_addstr(&out, agent);
+	}
+	return strbuf_detach(&out, NULL);
 }
 
 static char *client_of(const struct request *request)
@@ -369,7 +389,7 @@ static int call_tool(struct request *request, json_t **out)
 	/* Wrong arguments are for the model to correct, not for the client. */
 	if (mcp_args_read(&args, tool, json_object_get(request->message->params, "arguments"))) {
 		mcp_args_release(&args);
-		*out = mcp_call_error(CKPT_EUSAGE);
+		*out = mcp_call_error(NULL, CKPT_EUSAGE);
 		return 0;
 	}
 	call = xcalloc(1, sizeof(*call));
@@ -474,10 +494,10 @@ static void refuse_message(struct mcp_server *server, json_t *id, int code)
 	send_message(server, mcp_message_refusal(id, code, ckpt_error_last(), NULL));
 }
 
-void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
+void mcp_dispatch(struct mcp_server *server, const char *line, size_t len, bool too_long)
 {
 	struct message message;
-	int err = read_message(&message, line, len);
+	int err = read_message(&message, line, len, too_long);
 
 	if (err && message.method && !message.id)
 		err = 0; /* a notification: nobody waits for an answer */
@@ -493,195 +513,4 @@ void mcp_dispatch(struct mcp_server *server, const char *line, size_t len)
 	else if (message.method)
 		take_notice(server, &message);
 	release_message(&message);
-}
-
-/* ---- the streams ---- */
-
-enum {
-	WAITING_MAX = 256,    /* further requests wait in the pipe */
-	PROGRESS_EVERY = 500, /* milliseconds */
-};
-
-/* The streams. */
-struct lines {
-	int in, out;
-	struct strbuf rest; /* of a line that has not ended */
-	bool skipping;	    /* a line that is too long */
-	bool ended, broken; /* there is no more input; nobody reads the output */
-};
-
-static void write_line(struct mcp_server *server, const json_t *message)
-{
-	struct lines *lines = server->payload;
-	struct strbuf text = STRBUF_INIT;
-
-	json_write(&text, message);
-	strbuf_addch(&text, '\n');
-	if (!lines->broken && fs_write_all(lines->out, text.buf, text.len) < 0)
-		lines->broken = true;
-	strbuf_release(&text);
-}
-
-/* ---- input ---- */
-
-static bool is_blank(const char *text, size_t len)
-{
-	size_t i = 0;
-
-	while (i < len && strchr(" \t\r", text[i]) && text[i])
-		i++;
-	return i == len;
-}
-
-/* A whole line, without its end. What is too long is answered, but not kept. */
-static void take_line(struct mcp_server *server, struct lines *lines, const char *text, size_t len)
-{
-	strbuf_add(&lines->rest, text, len);
-	if (!lines->skipping && !is_blank(lines->rest.buf, lines->rest.len))
-		mcp_dispatch(server, lines->rest.buf, lines->rest.len);
-	lines->skipping = false;
-	strbuf_reset(&lines->rest);
-}
-
-static void take_part(struct mcp_server *server, struct lines *lines, const char *text, size_t len)
-{
-	if (lines->skipping)
-		return;
-	strbuf_add(&lines->rest, text, len);
-	if (lines->rest.len <= MCP_LINE_MAX)
-		return;
-	mcp_dispatch(server, lines->rest.buf, lines->rest.len);
-	lines->skipping = true;
-	strbuf_release(&lines->rest);
-}
-
-static void read_lines(struct mcp_server *server, struct lines *lines)
-{
-	char piece[65536];
-	ssize_t got = read(lines->in, piece, sizeof(piece));
-	const char *at = piece, *end;
-
-	if (got < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (got <= 0) {
-		lines->ended = true;
-		take_line(server, lines, "", 0); /* perhaps the last one has no newline */
-		return;
-	}
-	while ((end = memchr(at, '\n', (size_t)(piece + got - at)))) {
-		take_line(server, lines, at, (size_t)(end - at));
-		at = end + 1;
-	}
-	take_part(server, lines, at, (size_t)(piece + got - at));
-}
-
-/* ---- calls ---- */
-
-/*
- * That something is still done; how much is left is not known before the end. Not at once: clients
- * mistake a report that arrives together with the answer for one of another call.
- */
-static void report_progress(struct mcp_server *server, struct mcp_call *call)
-{
-	json_t *notice;
-
-	if (!call->progress || call->cancelled)
-		return;
-	notice = json_pack("{s:s,s:s,s:{s:O,s:i,s:s}}", "jsonrpc", "2.0", "method",
-			   "notifications/progress", "params", "progressToken", call->progress,
-			   "progress", (int)++call->reports, "message",
-			   call->planning ? "checking the plan" : "working");
-	server->send(server, notice);
-	json_decref(notice);
-}
-
-static void end_call(struct mcp_server *server, json_t *message)
-{
-	if (!server->first->cancelled)
-		server->send(server, message);
-	json_decref(message);
-	mcp_dispatch_done(server);
-}
-
-/* Until one runs, or there is none. */
-static void start_calls(struct mcp_server *server)
-{
-	while (server->first && !server->first->child.pid) {
-		struct mcp_call *call = server->first;
-		json_t *message;
-
-		message = call->cancelled ? NULL : mcp_call_start(call, server);
-		if (call->cancelled || message)
-			end_call(server, message);
-	}
-}
-
-static void read_child(struct mcp_server *server)
-{
-	struct mcp_call *call = server->first;
-	struct strbuf said = STRBUF_INIT;
-	json_t *message;
-	int status;
-
-	if (!mcp_child_read(&call->child)) {
-		/* Of a resource, which is a file, the rest is of no use. */
-		if (call->child.overflowed && !call->tool)
-			mcp_child_stop(&call->child);
-		return;
-	}
-	status = mcp_child_end(&call->child, &said);
-	message = call->cancelled ? NULL : mcp_call_ended(call, server, status, said.buf);
-	if (call->cancelled || message)
-		end_call(server, message);
-	strbuf_release(&said);
-}
-
-/* ---- everything ---- */
-
-static bool wait_and_work(struct mcp_server *server, struct lines *lines)
-{
-	struct pollfd fds[2] = { { -1, POLLIN, 0 }, { -1, POLLIN, 0 } };
-	bool running;
-	int ready;
-
-	start_calls(server);
-	running = server->first != NULL;
-	if (lines->broken || cancel_signal() || (lines->ended && !running))
-		return false;
-	if (!lines->ended && server->waiting < WAITING_MAX)
-		fds[0].fd = lines->in;
-	if (running)
-		fds[1].fd = server->first->child.out;
-	ready = poll(fds, 2, running && server->first->progress ? PROGRESS_EVERY : -1);
-	if (ready < 0)
-		return errno == EINTR;
-	if (!ready)
-		report_progress(server, server->first);
-	if (fds[1].revents)
-		read_child(server);
-	if (fds[0].revents)
-		read_lines(server, lines);
-	return true;
-}
-
-int mcp_serve(const struct mcp_opts *opts)
-{
-	struct lines lines = { opts->in, opts->out, STRBUF_INIT, false, false, false };
-	struct mcp_server server = {
-		.version = opts->version,
-		.send = write_line,
-		.payload = &lines,
-	};
-	int err;
-
-	/* The directory of a call decides where it works, and nothing else. */
-	env_forget("GIT_DIR");
-	env_forget("GIT_WORK_TREE");
-	signal(SIGPIPE, SIG_IGN);
-	err = mcp_roots_init(&server.roots, opts->roots);
-	while (!err && wait_and_work(&server, &lines))
-		;
-	mcp_server_release(&server);
-	strbuf_release(&lines.rest);
-	return err;
 }

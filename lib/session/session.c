@@ -32,13 +32,29 @@ bool session_is_home(const struct session *session, const char *path)
 	return inside;
 }
 
+static bool stays;
+
+void session_stay(void)
+{
+	stays = true;
+}
+
+static int find_repo(struct session *session)
+{
+	if (session->repo)
+		return 0;
+	return stays ? repo_open_at(&session->repo, session->cwd) : repo_discover(&session->repo);
+}
+
 static int find_worktree(struct session *session)
 {
-	int err = session->repo ? 0 : repo_discover(&session->repo);
+	int err = find_repo(session);
 
 	if (err && err != CKPT_ENOTFOUND)
 		return err;
-	session->worktree = err ? plain_worktree(session) : xstrdup(session->repo->worktree);
+	session->worktree = !err    ? xstrdup(session->repo->worktree)
+			    : stays ? xstrdup(session->cwd)
+				    : plain_worktree(session);
 	if (session_is_home(session, session->worktree))
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is where checkpoints are kept, so it cannot be saved",

@@ -34,6 +34,12 @@ int session_open(struct session *out, unsigned flags);
 int session_open_repo(struct session *out, unsigned flags, struct repo *repo);
 void session_close(struct session *session);
 
+/**
+ * From now on the current directory is the worktree, and nothing else is looked for: whoever has
+ * started us knows, and no configuration and no repository above it can say otherwise.
+ */
+void session_stay(void);
+
 /** True if an absolute path without links is the home of the stores, or below it. */
 bool session_is_home(const struct session *session, const char *path);
 

@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t len = (size_t)((newline ? newline : end) - at);
 
 		lines++;
-		mcp_dispatch(&server, at, len);
+		mcp_dispatch(&server, at, len, size % 5 == 4);
 		if (server.waiting > 2)
 			end_call(&server, at, len, (int)(lines % 6));
 		at += len + 1;

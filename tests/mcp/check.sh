@@ -26,7 +26,7 @@ inspect() {
 	(cd "$scratch/work" && "$home/clients/node_modules/.bin/mcp-inspector" --cli \
 		"$BUILD_DIR/git-checkpoint" mcp "$@")
 }
-inspect --method tools/list | jq -e '.tools | length == 11' >/dev/null
+inspect --method tools/list | jq -e '.tools | length == 15' >/dev/null
 inspect --method resources/list | jq -e '.resources[0].uri == "checkpoint:///list"' >/dev/null
 inspect --method resources/templates/list | jq -e '.resourceTemplates | length == 1' >/dev/null
 inspect --method prompts/list | jq -e '.prompts | length == 1' >/dev/null
