@@ -391,8 +391,7 @@ static void add_status(struct agents_statuses *out, const char *name, const json
 	if (primary && agents_in_primary(agent))
 		look_at_primary(&status, agent, base, primary);
 	set_works(&status);
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	out->items[out->nr++] = status;
+	*ALLOC_NEXT(out->items, out->nr, out->alloc) = status;
 }
 
 void agents_look(struct agents_statuses *out, const char *root, const char *primary)

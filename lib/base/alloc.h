@@ -33,13 +33,19 @@ char *xstrfmt(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 size_t alloc_grow_size(size_t alloc, size_t need);
 
 /** Make room for at least `need` elements in the array `ptr` of capacity `alloc`. */
-#define ALLOC_GROW(ptr, need, alloc)                                                        \
-	do {                                                                                \
-		if ((need) > (alloc)) {                                                     \
-			(alloc) = alloc_grow_size((alloc), (need));                         \
-			(ptr) = xrealloc((ptr), (alloc) * sizeof(*(ptr)));                  \
-		}                                                                           \
-	} while (0)
+#define ALLOC_GROW(ptr, need, alloc) \
+	((ptr) = alloc_room((ptr), (need), &(alloc), sizeof(*(ptr))))
+
+/** Count one more element of the array, and point to it: it has no value yet. */
+#define ALLOC_NEXT(ptr, nr, alloc) (ALLOC_GROW(ptr, (nr) + 1, alloc), &(ptr)[(nr)++])
+
+static inline void *alloc_room(void *ptr, size_t need, size_t *alloc, size_t size)
+{
+	if (need <= *alloc)
+		return ptr;
+	*alloc = alloc_grow_size(*alloc, need);
+	return xrealloc(ptr, *alloc * size);
+}
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 

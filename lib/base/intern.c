@@ -17,8 +17,7 @@ size_t intern_add(struct intern *intern, const char *text, size_t len)
 			items[number - 1].len == len && !memcmp(items[number - 1].text, text, len));
 	if (number)
 		return number;
-	ALLOC_GROW(intern->items, intern->nr + 1, intern->alloc);
-	intern->items[intern->nr++] =
+	*ALLOC_NEXT(intern->items, intern->nr, intern->alloc) =
 		(struct intern_item){ arena_memdupz(&intern->arena, text, len), len };
 	for (size_t i = hash_table_room(&intern->table, intern->nr); i < intern->nr; i++)
 		hash_table_put(&intern->table, hash_text(intern->items[i].text, intern->items[i].len),

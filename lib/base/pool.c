@@ -184,8 +184,7 @@ int pool_drain(unsigned threads, void *first, pool_work_fn fn, void *payload)
 void pool_push(struct pool_queue *queue, void *item)
 {
 	pthread_mutex_lock(&queue->lock);
-	ALLOC_GROW(queue->items, queue->nr + 1, queue->alloc);
-	queue->items[queue->nr++] = item;
+	*ALLOC_NEXT(queue->items, queue->nr, queue->alloc) = item;
 	pthread_cond_signal(&queue->wake);
 	pthread_mutex_unlock(&queue->lock);
 }

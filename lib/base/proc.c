@@ -98,8 +98,7 @@ void proc_ancestors(struct proc_list *out, const char *root, pid_t pid)
 			proc_release(&proc);
 			return;
 		}
-		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = proc;
+		*ALLOC_NEXT(out->items, out->nr, out->alloc) = proc;
 		next = proc.parent;
 	}
 }
@@ -114,8 +113,7 @@ static void add_children(struct proc_list *out, struct proc_list *all, pid_t pid
 	for (size_t i = 0; i < all->nr; i++) {
 		if (all->items[i].parent != pid || !all->items[i].name)
 			continue;
-		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = all->items[i];
+		*ALLOC_NEXT(out->items, out->nr, out->alloc) = all->items[i];
 		memset(&all->items[i], 0, sizeof(all->items[i]));
 	}
 }
@@ -132,8 +130,7 @@ void proc_descendants(struct proc_list *out, const char *root, pid_t pid)
 
 		if (read_stat(&proc, root, (pid_t)atoi(names.items[i])))
 			continue;
-		ALLOC_GROW(all.items, all.nr + 1, all.alloc);
-		all.items[all.nr++] = proc;
+		*ALLOC_NEXT(all.items, all.nr, all.alloc) = proc;
 	}
 	add_children(out, &all, pid);
 	for (size_t i = 0; i < out->nr; i++)

@@ -13,8 +13,7 @@ void strlist_release(struct strlist *list)
 
 void strlist_take(struct strlist *list, char *str)
 {
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	list->items[list->nr++] = str;
+	*ALLOC_NEXT(list->items, list->nr, list->alloc) = str;
 }
 
 void strlist_add(struct strlist *list, const char *str)

@@ -40,8 +40,7 @@ static struct capture_def *find_or_add(struct capture_defs *defs, const char *na
 
 	if (capture_defs_find(defs, name))
 		return (struct capture_def *)capture_defs_find(defs, name);
-	ALLOC_GROW(defs->items, defs->nr + 1, defs->alloc);
-	def = &defs->items[defs->nr++];
+	def = ALLOC_NEXT(defs->items, defs->nr, defs->alloc);
 	*def = (struct capture_def){ .name = xstrdup(name), .type = xstrdup("state_snapshot") };
 	return def;
 }

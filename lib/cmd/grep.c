@@ -63,8 +63,7 @@ static int add_record(struct ckpt_records *records, size_t *alloc, struct sessio
 			record_release(&record);
 			return 0;
 		}
-	ALLOC_GROW(records->items, records->nr + 1, *alloc);
-	records->items[records->nr++] = record;
+	*ALLOC_NEXT(records->items, records->nr, *alloc) = record;
 	return 0;
 }
 

@@ -81,8 +81,7 @@ static void add_pattern(struct exclude_list *list, char *line)
 	pat.literal = strcspn(line, "*?[\\");
 	if (*line == '*' && !line[1 + strcspn(line + 1, "*?[\\")])
 		pat.flags |= PATTERN_SUFFIX;
-	ALLOC_GROW(list->patterns, list->nr + 1, list->alloc);
-	list->patterns[list->nr++] = pat;
+	*ALLOC_NEXT(list->patterns, list->nr, list->alloc) = pat;
 }
 
 struct exclude_list *exclude_list_new(const char *text, size_t len, const char *base, int tag,

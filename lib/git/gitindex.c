@@ -153,10 +153,12 @@ static int read_plain_name(const char **name_out, size_t *len_out, struct reader
 static void add_entry(struct gitindex *index, const char *path, unsigned mode,
 		      const unsigned char *oid, unsigned stage, unsigned flags)
 {
-	ALLOC_GROW(index->entries, index->nr + 1, index->alloc);
-	index->entries[index->nr++] = (struct gitindex_entry){
-		.path = path, .oid = oid, .mode = mode, .stage = (uint8_t)stage, .flags = (uint8_t)flags
-	};
+	*ALLOC_NEXT(index->entries, index->nr, index->alloc) =
+		(struct gitindex_entry){ .path = path,
+					 .oid = oid,
+					 .mode = mode,
+					 .stage = (uint8_t)stage,
+					 .flags = (uint8_t)flags };
 }
 
 static unsigned decode_flags(unsigned flags, unsigned extended)
@@ -437,8 +439,7 @@ static int expand_sparse(struct gitindex *index, const char *worktree, const cha
 		if (old[i].mode == 040000) {
 			err = add_tree(index, worktree, gitdir, &old[i]);
 		} else {
-			ALLOC_GROW(index->entries, index->nr + 1, index->alloc);
-			index->entries[index->nr++] = old[i];
+			*ALLOC_NEXT(index->entries, index->nr, index->alloc) = old[i];
 		}
 	}
 	free(old);

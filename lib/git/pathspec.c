@@ -134,8 +134,7 @@ void pathspec_add(struct pathspec *spec, const char *typed, unsigned magic, cons
 	struct pathspec_item *item;
 	size_t plain = pathspec_is_wild(match, magic) ? plain_length(match) : strlen(match);
 
-	ALLOC_GROW(spec->items, spec->nr + 1, spec->alloc);
-	item = &spec->items[spec->nr++];
+	item = ALLOC_NEXT(spec->items, spec->nr, spec->alloc);
 	*item = (struct pathspec_item){
 		.typed = xstrdup(typed),
 		.match = xstrdup(match),

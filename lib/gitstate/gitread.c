@@ -14,8 +14,7 @@ struct gitstate_entry *gitstate_add_entry(struct gitstate *state, const char *pa
 {
 	struct gitstate_entry *entry;
 
-	ALLOC_GROW(state->entries, state->entries_nr + 1, state->entries_alloc);
-	entry = &state->entries[state->entries_nr++];
+	entry = ALLOC_NEXT(state->entries, state->entries_nr, state->entries_alloc);
 	*entry = (struct gitstate_entry){
 		.path = xstrdup(path), .mode = mode, .stage = stage, .flags = flags
 	};
@@ -46,8 +45,8 @@ static struct gitstate_ref new_ref(const char *name, const char *oid, const char
 
 void gitstate_add_branch(struct gitstate *state, const char *name, const char *oid)
 {
-	ALLOC_GROW(state->branches, state->branches_nr + 1, state->branches_alloc);
-	state->branches[state->branches_nr++] = new_ref(name, oid, NULL);
+	*ALLOC_NEXT(state->branches, state->branches_nr, state->branches_alloc) =
+		new_ref(name, oid, NULL);
 }
 
 void gitstate_add_stash(struct gitstate *state, const char *oid, const char *note)
@@ -55,20 +54,19 @@ void gitstate_add_stash(struct gitstate *state, const char *oid, const char *not
 	char name[40];
 
 	snprintf(name, sizeof(name), "stash@{%zu}", state->stashes_nr);
-	ALLOC_GROW(state->stashes, state->stashes_nr + 1, state->stashes_alloc);
-	state->stashes[state->stashes_nr++] = new_ref(name, oid, note);
+	*ALLOC_NEXT(state->stashes, state->stashes_nr, state->stashes_alloc) =
+		new_ref(name, oid, note);
 }
 
 void gitstate_add_private_ref(struct gitstate *state, const char *name, const char *oid)
 {
-	ALLOC_GROW(state->private_refs, state->private_refs_nr + 1, state->private_refs_alloc);
-	state->private_refs[state->private_refs_nr++] = new_ref(name, oid, NULL);
+	*ALLOC_NEXT(state->private_refs, state->private_refs_nr, state->private_refs_alloc) =
+		new_ref(name, oid, NULL);
 }
 
 void gitstate_add_file(struct gitstate *state, const char *path, const void *data, size_t len)
 {
-	ALLOC_GROW(state->files, state->files_nr + 1, state->files_alloc);
-	state->files[state->files_nr++] = (struct gitstate_file){
+	*ALLOC_NEXT(state->files, state->files_nr, state->files_alloc) = (struct gitstate_file){
 		.path = xstrdup(path), .data = xmemdupz(data, len), .len = len
 	};
 }

@@ -292,10 +292,8 @@ void gitrecord_release(struct gitrecord *git)
 
 void gitrecord_add_blob(struct gitrecord *git, const char *hex, const struct oid *oid)
 {
-	struct gitrecord_blob *blob;
+	struct gitrecord_blob *blob = ALLOC_NEXT(git->blobs, git->nr, git->alloc);
 
-	ALLOC_GROW(git->blobs, git->nr + 1, git->alloc);
-	blob = &git->blobs[git->nr++];
 	snprintf(blob->hex, sizeof(blob->hex), "%s", hex);
 	blob->oid = *oid;
 }

@@ -231,8 +231,7 @@ static int ask_git(struct strbuf *out, const struct gitsave *save, const char *c
 
 static void add_need(struct needs *needs, const char *hex, const char *path)
 {
-	ALLOC_GROW(needs->items, needs->nr + 1, needs->alloc);
-	needs->items[needs->nr++] = (struct need){ hex, path, 0 };
+	*ALLOC_NEXT(needs->items, needs->nr, needs->alloc) = (struct need){ hex, path, 0 };
 }
 
 static int by_hex(const void *a, const void *b)

@@ -28,8 +28,7 @@ struct entries {
 
 static void add_entry(struct entries *list, const struct entry *entry)
 {
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	list->items[list->nr++] = *entry;
+	*ALLOC_NEXT(list->items, list->nr, list->alloc) = *entry;
 }
 
 static int compare_entries(const void *a_, const void *b_)

@@ -8,9 +8,9 @@
 void gitwrite_refs_add(struct gitwrite_refs *refs, const char *name, const char *old,
 		       const char *new)
 {
-	ALLOC_GROW(refs->items, refs->nr + 1, refs->alloc);
-	refs->items[refs->nr++] = (struct gitwrite_ref){ xstrdup(name), old ? xstrdup(old) : NULL,
-							 new ? xstrdup(new) : NULL };
+	*ALLOC_NEXT(refs->items, refs->nr, refs->alloc) =
+		(struct gitwrite_ref){ xstrdup(name), old ? xstrdup(old) : NULL,
+				       new ? xstrdup(new) : NULL };
 }
 
 void gitwrite_refs_release(struct gitwrite_refs *refs)

@@ -354,8 +354,7 @@ struct install_change *install_changes_add(struct install_changes *changes,
 		below = path_below(path, where->roots.items[i]);
 		root = where->roots.items[i];
 	}
-	ALLOC_GROW(changes->items, changes->nr + 1, changes->alloc);
-	change = &changes->items[changes->nr++];
+	change = ALLOC_NEXT(changes->items, changes->nr, changes->alloc);
 	*change = (struct install_change){
 		.kind = kind, .by = where->by, .mode = 0777, .text = "" };
 	change->root = install_changes_keep(changes, below ? xstrdup(root) : find_holder(path));

@@ -32,8 +32,7 @@ struct entries {
 static void add_entry(struct entries *entries, const char *outer, const char *inner, bool element,
 		      const json_t *value)
 {
-	ALLOC_GROW(entries->items, entries->nr + 1, entries->alloc);
-	entries->items[entries->nr++] =
+	*ALLOC_NEXT(entries->items, entries->nr, entries->alloc) =
 		(struct entry){ .slot = { outer, inner, element }, .value = value };
 }
 

@@ -59,10 +59,8 @@ static struct open *open_of(struct chain *chain, const char *path, size_t *numbe
 {
 	size_t number = intern_add(&chain->out->paths, path, strlen(path));
 
-	while (chain->open_nr <= number) {
-		ALLOC_GROW(chain->open, chain->open_nr + 1, chain->open_alloc);
-		chain->open[chain->open_nr++] = (struct open){ 0 };
-	}
+	while (chain->open_nr <= number)
+		*ALLOC_NEXT(chain->open, chain->open_nr, chain->open_alloc) = (struct open){ 0 };
 	*number_out = number;
 	return &chain->open[number];
 }
@@ -85,8 +83,7 @@ static void open_version(struct chain *chain, struct open *open, size_t path,
 {
 	struct versions *out = chain->out;
 
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	out->items[out->nr++] = (struct version){
+	*ALLOC_NEXT(out->items, out->nr, out->alloc) = (struct version){
 		.path = path,
 		.blob = intern_add(&out->blobs, (const char *)oid->id, OID_SIZE),
 		.oldest = at,
@@ -245,8 +242,8 @@ static void add_line(struct grep_blob *out, size_t number, const char *text, siz
 {
 	if (!out->nr)
 		strbuf_init(&out->held);
-	ALLOC_GROW(out->lines, out->nr + 1, out->alloc);
-	out->lines[out->nr++] = (struct grep_blob_line){ number, out->held.len, len, 0 };
+	*ALLOC_NEXT(out->lines, out->nr, out->alloc) =
+		(struct grep_blob_line){ number, out->held.len, len, 0 };
 	strbuf_add(&out->held, text, len);
 }
 
@@ -458,12 +455,12 @@ static void trace_text(struct traces *traces, const struct version *version, siz
 	struct trace *found;
 
 	if (!*at || traces->items[*at - 1].path != version->path) {
-		ALLOC_GROW(traces->items, traces->nr + 1, traces->alloc);
-		traces->items[traces->nr++] = (struct trace){ .path = version->path,
-							      .text = text,
-							      .newest = version->newest,
-							      .oldest = version->oldest,
-							      .blob = version->blob };
+		*ALLOC_NEXT(traces->items, traces->nr, traces->alloc) =
+			(struct trace){ .path = version->path,
+					.text = text,
+					.newest = version->newest,
+					.oldest = version->oldest,
+					.blob = version->blob };
 		*at = traces->nr;
 	}
 	found = &traces->items[*at - 1];
@@ -556,8 +553,7 @@ static void add_hit(struct grep_result *out, const struct trace *traces, size_t 
 	struct grep_hit *hit;
 	size_t alloc = 0;
 
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	hit = &out->items[out->nr++];
+	hit = ALLOC_NEXT(out->items, out->nr, out->alloc);
 	*hit = (struct grep_hit){ .path = out->paths.items[first->path - 1].text,
 				  .newest = first->newest,
 				  .oldest = first->oldest,
@@ -571,8 +567,7 @@ static void add_hit(struct grep_result *out, const struct trace *traces, size_t 
 		LOWER_BOUND(at, to - from, traces[from + at].text < line->text);
 		if (at == to - from || traces[from + at].text != line->text)
 			continue;
-		ALLOC_GROW(hit->lines, hit->nr + 1, alloc);
-		hit->lines[hit->nr++] =
+		*ALLOC_NEXT(hit->lines, hit->nr, alloc) =
 			(struct grep_line){ line->number, out->texts.items[line->text - 1].text,
 					    out->texts.items[line->text - 1].len };
 	}

@@ -192,10 +192,8 @@ static int by_path(const void *a, const void *b)
 /* Move all to `out`. */
 static void move_changes(struct compare_list *out, struct compare_list *from)
 {
-	for (size_t i = 0; i < from->nr; i++) {
-		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = from->items[i];
-	}
+	for (size_t i = 0; i < from->nr; i++)
+		*ALLOC_NEXT(out->items, out->nr, out->alloc) = from->items[i];
 	from->nr = 0;
 	compare_list_release(from);
 }
@@ -239,8 +237,7 @@ static int follow_one(struct compare_list *found, struct history *history, struc
 
 		if (change->kind != CHANGE_RENAMED)
 			continue;
-		ALLOC_GROW(found->items, found->nr + 1, found->alloc);
-		found->items[found->nr++] = *change;
+		*ALLOC_NEXT(found->items, found->nr, found->alloc) = *change;
 		change->path = change->from = NULL;
 	}
 	diff_release(&diff);

@@ -191,8 +191,7 @@ static void cut_text(struct file *file, const struct strbuf *text)
 		}
 		if (!bytes || (bytes < PIECE && c != '\n' && !last))
 			continue;
-		ALLOC_GROW(file->pieces, file->nr + 1, alloc);
-		file->pieces[file->nr++] = (struct piece){ hash, bytes };
+		*ALLOC_NEXT(file->pieces, file->nr, alloc) = (struct piece){ hash, bytes };
 		hash = bytes = 0;
 	}
 	sum_up(file);

@@ -26,10 +26,8 @@ struct list {
 static void list_add(struct list *list, const char *path, unsigned mode, const char *oid,
 		     size_t len)
 {
-	struct entry *entry;
+	struct entry *entry = ALLOC_NEXT(list->items, list->nr, list->alloc);
 
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	entry = &list->items[list->nr++];
 	*entry = (struct entry){ .path = xstrdup(path), .mode = mode };
 	snprintf(entry->oid, sizeof(entry->oid), "%.*s", (int)len, oid);
 }
@@ -70,10 +68,8 @@ static void add_change(struct diff *diff, const char *path, unsigned old_mode, c
 		       unsigned new_mode, const char *new_oid)
 {
 	struct compare_list *list = &diff->changes;
-	struct change *change;
+	struct change *change = ALLOC_NEXT(list->items, list->nr, list->alloc);
 
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	change = &list->items[list->nr++];
 	*change = (struct change){ .path = xstrdup(path),
 				   .old_mode = old_mode,
 				   .new_mode = new_mode };

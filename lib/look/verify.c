@@ -224,8 +224,7 @@ static int list_dir(struct walk *walk, struct wt_dir *dir)
 			err = list_dir(walk, entry->dir);
 			continue;
 		}
-		ALLOC_GROW(walk->items, walk->nr + 1, walk->alloc);
-		walk->items[walk->nr++] = (struct file){ entry, dir };
+		*ALLOC_NEXT(walk->items, walk->nr, walk->alloc) = (struct file){ entry, dir };
 	}
 	return err;
 }

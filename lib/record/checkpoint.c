@@ -23,10 +23,8 @@ bool record_capture_name_valid(const char *name)
 void record_captures_add(struct ckpt_captures *captures, const char *name, const char *type,
 			 uint64_t size, const struct oid *oid)
 {
-	struct ckpt_capture *capture;
+	struct ckpt_capture *capture = ALLOC_NEXT(captures->items, captures->nr, captures->alloc);
 
-	ALLOC_GROW(captures->items, captures->nr + 1, captures->alloc);
-	capture = &captures->items[captures->nr++];
 	*capture = (struct ckpt_capture){ .name = xstrdup(name), .type = xstrdup(type),
 					  .size = size };
 	if (oid)

@@ -69,8 +69,7 @@ static void add_change(struct compare *compare, const char *dir, const struct wt
 		free(path);
 		return;
 	}
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	change = &list->items[list->nr++];
+	change = ALLOC_NEXT(list->items, list->nr, list->alloc);
 	memset(change, 0, sizeof(*change));
 	change->path = path;
 	change->is_dir = any->kind == WT_DIR;

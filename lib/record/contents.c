@@ -149,8 +149,8 @@ static void add(struct contents *contents, struct wt_entry *entry, const char *d
 	if ((contents->snapshot->loaded && entry->flags & WT_KNOWN) ||
 	    recall(entry, contents->opts->known))
 		return;
-	ALLOC_GROW(contents->items, contents->nr + 1, contents->alloc);
-	contents->items[contents->nr++] = (struct item){ entry, dir, path };
+	*ALLOC_NEXT(contents->items, contents->nr, contents->alloc) =
+		(struct item){ entry, dir, path };
 }
 
 static void collect(struct contents *contents, struct wt_dir *dir)

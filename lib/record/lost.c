@@ -48,8 +48,7 @@ static void add_note(const char *id, const char *digits, void *payload)
 
 	if (refs_has(notes->refs, id) || find_note(notes, id))
 		return;
-	ALLOC_GROW(notes->items, notes->nr + 1, notes->alloc);
-	note = &notes->items[notes->nr++];
+	note = ALLOC_NEXT(notes->items, notes->nr, notes->alloc);
 	snprintf(note->id, sizeof(note->id), "%s", id);
 	snprintf(note->digits, sizeof(note->digits), "%s", digits);
 }

@@ -37,8 +37,7 @@ bool meta_state_key_valid(const char *key)
 
 void meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, size_t len)
 {
-	ALLOC_GROW(meta->states, meta->states_nr + 1, meta->states_alloc);
-	meta->states[meta->states_nr++] = (struct ckpt_state){
+	*ALLOC_NEXT(meta->states, meta->states_nr, meta->states_alloc) = (struct ckpt_state){
 		.key = xstrdup(key), .value = xmemdupz(value, len), .len = len
 	};
 }
@@ -46,9 +45,8 @@ void meta_add_state(struct ckpt_meta *meta, const char *key, const char *value, 
 void meta_add_stored_state(struct ckpt_meta *meta, const char *key, const struct oid *oid,
 			   uint64_t size)
 {
-	ALLOC_GROW(meta->states, meta->states_nr + 1, meta->states_alloc);
-	meta->states[meta->states_nr++] = (struct ckpt_state){ .key = xstrdup(key), .oid = *oid,
-							       .size = size };
+	*ALLOC_NEXT(meta->states, meta->states_nr, meta->states_alloc) =
+		(struct ckpt_state){ .key = xstrdup(key), .oid = *oid, .size = size };
 }
 
 const struct ckpt_state *meta_find_state(const struct ckpt_meta *meta, const char *key)

@@ -59,14 +59,12 @@ static void gather_odd(struct encoder *enc, const struct wt_dir *dir)
 	for (size_t i = 0; i < dir->nr; i++) {
 		const struct wt_entry *entry = &wt_entries(dir)[i];
 
-		if (entry_is_odd(entry, enc)) {
-			ALLOC_GROW(enc->items, enc->nr + 1, enc->alloc);
-			enc->items[enc->nr++] = (struct mode_item){
+		if (entry_is_odd(entry, enc))
+			*ALLOC_NEXT(enc->items, enc->nr, enc->alloc) = (struct mode_item){
 				.path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "",
 						entry->name),
 				.mode = entry->mode,
 			};
-		}
 		if (entry->kind == WT_DIR)
 			gather_odd(enc, entry->dir);
 	}
@@ -132,8 +130,7 @@ int modes_parse(struct modes *out, const char *data, size_t len)
 		/* They are searched by bisection. */
 		if (out->nr && strcmp(out->items[out->nr - 1].path, path + 1) >= 0)
 			return set_malformed(out);
-		ALLOC_GROW(out->items, out->nr + 1, alloc);
-		out->items[out->nr++] =
+		*ALLOC_NEXT(out->items, out->nr, alloc) =
 			(struct mode_item){ .path = path + 1, .mode = (uint16_t)mode };
 		p = nul + 1;
 	}

@@ -3,10 +3,8 @@
 
 static struct nested *add(struct nested_list *list, const char *path)
 {
-	struct nested *item;
+	struct nested *item = ALLOC_NEXT(list->items, list->nr, list->alloc);
 
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	item = &list->items[list->nr++];
 	*item = (struct nested){ .path = xstrdup(path) };
 	return item;
 }

@@ -222,8 +222,7 @@ static void judge_all(struct stage_dirs *out, int rootfd, const struct store *st
 		kind = judge_dir(&marker, rootfd, name, store, strlist_has(known, name));
 		if (kind == STAGE_DIR_NONE)
 			continue;
-		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = (struct stage_dir){
+		*ALLOC_NEXT(out->items, out->nr, out->alloc) = (struct stage_dir){
 			.name = xstrdup(name),
 			.kind = kind,
 			.store = marker_path(&marker, "\nstore "),

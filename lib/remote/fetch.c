@@ -32,10 +32,8 @@ struct fetching {
 
 static void add_item(struct fetch_result *out, const struct fetched_item *item)
 {
-	struct fetch_item *new;
+	struct fetch_item *new = ALLOC_NEXT(out->items, out->nr, out->alloc);
 
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	new = &out->items[out->nr++];
 	memset(new, 0, sizeof(*new));
 	new->at = (struct fetched_item){ xstrdup(item->machine), item->ref };
 	new->record = (struct ckpt_record)CKPT_RECORD_INIT;

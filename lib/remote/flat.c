@@ -30,8 +30,7 @@ static int parse_head(struct head *head)
 		if (!path || !hex || hex > path || (size_t)(path - hex) >= GITSTATE_OID + 1)
 			return ckpt_error_set(CKPT_ERROR, "'git ls-tree' gave an unknown answer");
 		*path++ = *hex++ = '\0';
-		ALLOC_GROW(head->items, head->nr + 1, head->alloc);
-		head->items[head->nr++] =
+		*ALLOC_NEXT(head->items, head->nr, head->alloc) =
 			(struct head_entry){ (unsigned)strtoul(p, NULL, 8), hex, path };
 		p += len + 1;
 	}
@@ -259,10 +258,8 @@ static int find_ignored(struct flat *flat, const struct ckpt_record *record,
 
 static struct flat_entry *add_entry(struct flat *flat, const char *path, size_t len, unsigned mode)
 {
-	struct flat_entry *item;
+	struct flat_entry *item = ALLOC_NEXT(flat->items, flat->nr, flat->alloc);
 
-	ALLOC_GROW(flat->items, flat->nr + 1, flat->alloc);
-	item = &flat->items[flat->nr++];
 	*item = (struct flat_entry){ .path = xmemdupz(path, len), .mode = mode };
 	return item;
 }

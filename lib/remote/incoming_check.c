@@ -78,8 +78,8 @@ static int refuse_head(const char *why)
 
 static void add_name(struct incoming_bundle *bundle, const char *name, const struct oid *commit)
 {
-	ALLOC_GROW(bundle->names, bundle->names_nr + 1, bundle->names_alloc);
-	bundle->names[bundle->names_nr++] = (struct incoming_name){ xstrdup(name), *commit };
+	*ALLOC_NEXT(bundle->names, bundle->names_nr, bundle->names_alloc) =
+		(struct incoming_name){ xstrdup(name), *commit };
 }
 
 static const char *after(const char *text, const char *prefix)
@@ -285,8 +285,7 @@ static int check_link(struct store *store, const struct oid *oid, const char *pa
 
 static void add_tree(struct walk *walk, const struct oid *oid, const char *path)
 {
-	ALLOC_GROW(walk->items, walk->nr + 1, walk->alloc);
-	walk->items[walk->nr++] =
+	*ALLOC_NEXT(walk->items, walk->nr, walk->alloc) =
 		(struct pending){ *oid, xstrfmt("%s%s", path, *path ? "/" : "") };
 }
 

@@ -84,8 +84,7 @@ char *remotes_shown(const char *url)
 
 static void add_item(struct remotes *remotes, const char *name, const char *url, bool push_auto)
 {
-	ALLOC_GROW(remotes->items, remotes->nr + 1, remotes->alloc);
-	remotes->items[remotes->nr++] =
+	*ALLOC_NEXT(remotes->items, remotes->nr, remotes->alloc) =
 		(struct remotes_item){ xstrdup(name), xstrdup(url), push_auto };
 }
 

@@ -139,8 +139,7 @@ static int add_lost(struct ref_list *refs, struct doctor *doctor)
 	for (size_t i = 0; i < lost.nr; i++) {
 		if (oid_is_zero(&lost.items[i].commit))
 			continue;
-		ALLOC_GROW(refs->items, refs->nr + 1, refs->alloc);
-		refs->items[refs->nr++] = lost.items[i];
+		*ALLOC_NEXT(refs->items, refs->nr, refs->alloc) = lost.items[i];
 	}
 	refs_release(&lost);
 	return err;

@@ -59,8 +59,7 @@ static bool open_up(struct apply *apply, const struct plan_action *action, int d
 		errno = EACCES;
 		return false;
 	}
-	ALLOC_GROW(apply->opened, apply->opened_nr + 1, apply->opened_alloc);
-	apply->opened[apply->opened_nr++] = opened;
+	*ALLOC_NEXT(apply->opened, apply->opened_nr, apply->opened_alloc) = opened;
 	return true;
 }
 
@@ -171,11 +170,9 @@ static bool as_scanned(struct apply *apply, const char *staged, const struct pla
 	bool writer = false;
 	bool same = displaced_as_scanned(apply->stage->fd, staged, action->current, &writer);
 
-	if (same && writer) {
-		ALLOC_GROW(apply->busy, apply->busy_nr + 1, apply->busy_alloc);
-		apply->busy[apply->busy_nr++] =
+	if (same && writer)
+		*ALLOC_NEXT(apply->busy, apply->busy_nr, apply->busy_alloc) =
 			(struct busy){ .action = action, .name = xstrdup(staged) };
-	}
 	return same;
 }
 

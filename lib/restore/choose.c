@@ -65,10 +65,8 @@ static int keep_data(struct choice_state *state, struct restore *r, const char *
 static int add_part(struct choice_parts *out, struct restore *r, const char *path,
 		    const struct wt_entry *now, const struct wt_entry *then)
 {
-	struct choice_part *part;
+	struct choice_part *part = ALLOC_NEXT(out->items, out->nr, out->alloc);
 
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	part = &out->items[out->nr++];
 	*part = (struct choice_part){ .path = xstrdup(path) };
 	set_state(&part->old, now);
 	set_state(&part->new, then);
@@ -119,8 +117,7 @@ static int add_choice(struct choices *out, struct restore *r, const char *path)
 
 	if (err)
 		return err;
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	choice = &out->items[out->nr++];
+	choice = ALLOC_NEXT(out->items, out->nr, out->alloc);
 	*choice = (struct choice){ 0 };
 	err = add_part(&choice->parts, r, path, now, then);
 	if (!err && now && then && now->kind == WT_DIR && then->kind != WT_DIR)

@@ -239,8 +239,7 @@ static struct wt_dir *make_changed_dir(struct compose *compose, const struct wt_
 		dir->outside = from->outside;
 		dir->ignored = from->ignored;
 	}
-	ALLOC_GROW(compose->dirs, compose->dirs_nr + 1, compose->dirs_alloc);
-	compose->dirs[compose->dirs_nr++] = dir;
+	*ALLOC_NEXT(compose->dirs, compose->dirs_nr, compose->dirs_alloc) = dir;
 	return dir;
 }
 

@@ -336,8 +336,7 @@ static void add_changes(struct line_changes *out, const struct hunk *hunk)
 			continue;
 		}
 		if (!change) {
-			ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-			change = &out->items[out->nr++];
+			change = ALLOC_NEXT(out->items, out->nr, out->alloc);
 			*change = (struct line_change){ old, 0, out->text.len, out->text.len };
 		}
 		if (line.sign == '-') {

@@ -45,11 +45,9 @@ static bool has_entry(const struct into *into, const char *dir, const struct wt_
 
 static void add_batches(struct into *into, const struct wt_dir *dir)
 {
-	for (size_t i = 0; i < dir->nr; i += BATCH) {
-		ALLOC_GROW(into->batches, into->batches_nr + 1, into->batches_alloc);
-		into->batches[into->batches_nr++] =
+	for (size_t i = 0; i < dir->nr; i += BATCH)
+		*ALLOC_NEXT(into->batches, into->batches_nr, into->batches_alloc) =
 			(struct into_batch){ dir, i, i + BATCH < dir->nr ? i + BATCH : dir->nr };
-	}
 }
 
 static int list_dir(struct into *into, struct wt_dir *dir)
@@ -68,8 +66,7 @@ static int list_dir(struct into *into, struct wt_dir *dir)
 			continue;
 		}
 		into->out->dirs++;
-		ALLOC_GROW(into->dirs, into->dirs_nr + 1, into->dirs_alloc);
-		into->dirs[into->dirs_nr++] = entry;
+		*ALLOC_NEXT(into->dirs, into->dirs_nr, into->dirs_alloc) = entry;
 		err = list_dir(into, entry->dir);
 	}
 	return err;
@@ -298,8 +295,7 @@ static void gather_live(struct clones *clones, const struct statcache *cache,
 			gather_live(clones, cache, statcache_child(cache, &entries[i]), path, relation);
 		if (!is_trusted(&entries[i], relation))
 			continue;
-		ALLOC_GROW(clones->items, clones->nr + 1, clones->alloc);
-		clones->items[clones->nr++] = (struct live_file){
+		*ALLOC_NEXT(clones->items, clones->nr, clones->alloc) = (struct live_file){
 			.oid = entries[i].oid,
 			.path = arena_memdupz(&clones->paths, path->buf, path->len),
 			.st = entries[i].st,

@@ -44,8 +44,7 @@ static void add_action(struct planner *planner, enum plan_kind kind, const char 
 {
 	struct plan *plan = planner->plan;
 
-	ALLOC_GROW(plan->actions, plan->nr + 1, plan->alloc);
-	plan->actions[plan->nr++] = (struct plan_action){
+	*ALLOC_NEXT(plan->actions, plan->nr, plan->alloc) = (struct plan_action){
 		.kind = kind, .path = xstrdup(path), .target = target, .current = current
 	};
 }
@@ -55,14 +54,14 @@ static void add_row(struct planner *planner, const char *path, enum plan_effect 
 {
 	struct plan *plan = planner->plan;
 
-	ALLOC_GROW(plan->rows, plan->rows_nr + 1, plan->rows_alloc);
-	plan->rows[plan->rows_nr++] = (struct plan_row){ xstrdup(path), effect, summary };
+	*ALLOC_NEXT(plan->rows, plan->rows_nr, plan->rows_alloc) =
+		(struct plan_row){ xstrdup(path), effect, summary };
 }
 
 static void add_kept(struct plan *plan, const char *path, const char *why)
 {
-	ALLOC_GROW(plan->kept, plan->kept_nr + 1, plan->kept_alloc);
-	plan->kept[plan->kept_nr++] = (struct plan_kept){ xstrdup(path), xstrdup(why) };
+	*ALLOC_NEXT(plan->kept, plan->kept_nr, plan->kept_alloc) =
+		(struct plan_kept){ xstrdup(path), xstrdup(why) };
 }
 
 /* Drop the rows of a path and, with `all`, those below it. */
@@ -493,8 +492,7 @@ void plan_fold(struct plan_lines *out, const struct plan *plan, size_t max, plan
 		}
 		if (total > max)
 			fold_line(&line, &folding, i);
-		ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-		out->items[out->nr++] = line;
+		*ALLOC_NEXT(out->items, out->nr, out->alloc) = line;
 		i += line.rows;
 	}
 }

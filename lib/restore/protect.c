@@ -68,8 +68,7 @@ int protect_add(struct protect *protect, const struct ckpt_record *record,
 	}
 	source->skips = &meta->skips;
 	source->snapshot = snapshot;
-	ALLOC_GROW(protect->items, protect->nr + 1, protect->alloc);
-	protect->items[protect->nr++] = source;
+	*ALLOC_NEXT(protect->items, protect->nr, protect->alloc) = source;
 	return 0;
 }
 

@@ -471,8 +471,7 @@ static void tell_left(struct restore_result *out, const struct restore *r)
 					    opts->paths->nr && !pathset_covers(opts->paths, path));
 		if (!left.says.nr)
 			continue;
-		ALLOC_GROW(out->nested, out->nested_nr + 1, out->nested_alloc);
-		out->nested[out->nested_nr++] = left;
+		*ALLOC_NEXT(out->nested, out->nested_nr, out->nested_alloc) = left;
 	}
 }
 

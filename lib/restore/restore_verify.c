@@ -36,8 +36,8 @@ static bool was_left(const struct lines *lines, const char *path, enum wt_kind k
 
 static void add_line(struct lines *lines, const char *path, const struct wt_entry *entry)
 {
-	ALLOC_GROW(lines->items, lines->nr + 1, lines->alloc);
-	lines->items[lines->nr++] = (struct statehash_item){ xstrdup(path), entry };
+	*ALLOC_NEXT(lines->items, lines->nr, lines->alloc) =
+		(struct statehash_item){ xstrdup(path), entry };
 }
 
 /* True if something below it was counted. */
@@ -224,8 +224,7 @@ struct look {
 
 static void collect_dirs(struct look *look, const struct wt_dir *dir)
 {
-	ALLOC_GROW(look->dirs, look->nr + 1, look->alloc);
-	look->dirs[look->nr++] = dir;
+	*ALLOC_NEXT(look->dirs, look->nr, look->alloc) = dir;
 	for (size_t i = 0; i < dir->nr; i++)
 		if (wt_entries(dir)[i].kind == WT_DIR)
 			collect_dirs(look, wt_entries(dir)[i].dir);

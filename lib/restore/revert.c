@@ -165,8 +165,7 @@ static void split_tangled(struct revert_job *job)
 		gone.kind = CHANGE_DELETED;
 		gone.path = gone.from;
 		gone.from = NULL;
-		ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-		list->items[list->nr++] = gone;
+		*ALLOC_NEXT(list->items, list->nr, list->alloc) = gone;
 	}
 }
 

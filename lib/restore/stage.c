@@ -73,8 +73,8 @@ static int check_mode(const struct stage *stage, const char *path, const struct 
 static void add_item(struct items *items, const char *staged, const struct wt_entry *entry,
 		     const struct plan_action *action, bool top)
 {
-	ALLOC_GROW(items->list, items->nr + 1, items->alloc);
-	items->list[items->nr++] = (struct item){ xstrdup(staged), entry, action, top };
+	*ALLOC_NEXT(items->list, items->nr, items->alloc) =
+		(struct item){ xstrdup(staged), entry, action, top };
 }
 
 static void release_items(struct items *items)

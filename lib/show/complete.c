@@ -46,8 +46,7 @@ static void add_word(struct complete *complete, const char *word, const char *te
 		free(whole);
 		return;
 	}
-	ALLOC_GROW(complete->items, complete->nr + 1, complete->alloc);
-	complete->items[complete->nr++] = (struct complete_item){
+	*ALLOC_NEXT(complete->items, complete->nr, complete->alloc) = (struct complete_item){
 		.word = whole,
 		.text = text && *text ? clean_text(text) : NULL,
 		.open = open,

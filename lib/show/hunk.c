@@ -363,8 +363,7 @@ static void keep_chosen(struct chosen_list *out, const struct hunk_file *file)
 		strbuf_release(&chosen.content);
 		return;
 	}
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	out->items[out->nr++] = chosen;
+	*ALLOC_NEXT(out->items, out->nr, out->alloc) = chosen;
 }
 
 static int ask_about(struct hunk_choice *out, bool *quit_out, struct session *session,

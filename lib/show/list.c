@@ -234,8 +234,7 @@ static int add_step(struct list *list, const struct history_step *step, char *po
 	struct list_row *row;
 
 	*record = step->record;
-	ALLOC_GROW(list->rows, list->nr + 1, list->alloc);
-	row = &list->rows[list->nr++];
+	row = ALLOC_NEXT(list->rows, list->nr, list->alloc);
 	*row = (struct list_row){ .record = record, .diff = step->diff, .position = position };
 	row->change = describe_changes(&row->diff.changes);
 	return count_lines(row, &list->records.damaged);

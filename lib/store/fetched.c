@@ -18,10 +18,8 @@ void fetched_release(struct fetched_list *list)
 void fetched_add(struct fetched_list *list, const char *machine, const char *id,
 		 const struct oid *commit)
 {
-	struct fetched_item *item;
+	struct fetched_item *item = ALLOC_NEXT(list->items, list->nr, list->alloc);
 
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	item = &list->items[list->nr++];
 	*item = (struct fetched_item){ .machine = xstrdup(machine) };
 	snprintf(item->ref.id, sizeof(item->ref.id), "%s", id);
 	item->ref.commit = *commit;

@@ -510,8 +510,8 @@ static int read_item(size_t index, unsigned worker, void *payload)
 
 static void add_batch(struct ingest *ingest, struct wt_dir *dir, size_t first, size_t end)
 {
-	ALLOC_GROW(ingest->batches, ingest->nr + 1, ingest->alloc);
-	ingest->batches[ingest->nr++] = (struct ingest_batch){ dir, first, end };
+	*ALLOC_NEXT(ingest->batches, ingest->nr, ingest->alloc) =
+		(struct ingest_batch){ dir, first, end };
 }
 
 static void collect_files(struct ingest *ingest, struct wt_dir *dir)
@@ -623,8 +623,7 @@ static void collect_dirs(struct trees *trees, struct wt_dir *dir, size_t depth)
 		trees->levels[trees->nr++] = (struct level){ 0 };
 	}
 	level = &trees->levels[depth];
-	ALLOC_GROW(level->dirs, level->nr + 1, level->alloc);
-	level->dirs[level->nr++] = dir;
+	*ALLOC_NEXT(level->dirs, level->nr, level->alloc) = dir;
 	for (size_t i = 0; i < dir->nr; i++)
 		if (wt_entries(dir)[i].kind == WT_DIR)
 			collect_dirs(trees, wt_entries(dir)[i].dir, depth + 1);

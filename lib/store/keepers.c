@@ -151,8 +151,7 @@ static int add_kept(struct keepers *out, struct store *store, const char *ref)
 	kept.ref = xstrdup(ref);
 	kept.name = kept.ref + (name - ref);
 	set_id(&kept);
-	ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-	out->items[out->nr++] = kept;
+	*ALLOC_NEXT(out->items, out->nr, out->alloc) = kept;
 	return 0;
 }
 

@@ -18,8 +18,7 @@ bool oidset_add(struct oidset *set, const struct oid *oid)
 {
 	if (oidset_has(set, oid))
 		return false;
-	ALLOC_GROW(set->items, set->nr + 1, set->alloc);
-	set->items[set->nr++] = *oid;
+	*ALLOC_NEXT(set->items, set->nr, set->alloc) = *oid;
 	for (size_t i = hash_table_room(&set->table, set->nr); i < set->nr; i++)
 		hash_table_put(&set->table, oid_hash(&set->items[i]), (uint32_t)i + 1);
 	return true;

@@ -214,10 +214,8 @@ bool pack_claim(struct pack *pack, const struct oid *oid)
 
 struct pack_entry *pack_add_entry(struct pack_worker *worker, const struct oid *oid)
 {
-	struct pack_entry *entry;
+	struct pack_entry *entry = ALLOC_NEXT(worker->entries, worker->nr, worker->alloc);
 
-	ALLOC_GROW(worker->entries, worker->nr + 1, worker->alloc);
-	entry = &worker->entries[worker->nr++];
 	entry->oid = *oid;
 	return entry;
 }

@@ -98,8 +98,7 @@ static int trace_deltas(struct found *out, struct packs *packs, struct packs_at 
 			return packs_damaged(oid);
 		here.data += n;
 		here.left -= n;
-		ALLOC_GROW(out->deltas, out->nr + 1, out->alloc);
-		out->deltas[out->nr++] = here;
+		*ALLOC_NEXT(out->deltas, out->nr, out->alloc) = here;
 	}
 }
 

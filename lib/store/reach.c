@@ -112,8 +112,7 @@ static void add_pending(struct reach *reach, struct pending *pending, const stru
 {
 	if (!note_object(reach, oid, owner, name))
 		return;
-	ALLOC_GROW(pending->items, pending->nr + 1, pending->alloc);
-	pending->items[pending->nr++] = *oid;
+	*ALLOC_NEXT(pending->items, pending->nr, pending->alloc) = *oid;
 }
 
 static void follow_tree(struct reach *reach, struct pending *pending, const struct strbuf *tree,

@@ -45,10 +45,8 @@ bool refs_valid_id(const char *id)
 
 void refs_add(struct ref_list *list, const char *id, const struct oid *commit)
 {
-	struct ref_item *item;
+	struct ref_item *item = ALLOC_NEXT(list->items, list->nr, list->alloc);
 
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	item = &list->items[list->nr++];
 	memset(item, 0, sizeof(*item));
 	strcpy(item->id, id);
 	if (commit)

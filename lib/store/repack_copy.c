@@ -61,8 +61,7 @@ static int gather_items(struct items *out, struct strlist *damaged_out,
 		if (!repack_intact(from, item)) {
 			damaged = true;
 		} else if (oidset_add(seen, &item->oid)) {
-			ALLOC_GROW(out->items, out->nr + 1, out->alloc);
-			out->items[out->nr++] = (struct item){
+			*ALLOC_NEXT(out->items, out->nr, out->alloc) = (struct item){
 				.packed = item,
 				.bytes = from->data + item->offset,
 				.type = from->data[item->offset] >> 4 & 7,
@@ -187,10 +186,8 @@ static void add_root(struct search *search, const struct item *commit)
 	line = line ? strstr(line, "\ncommitter ") : NULL;
 	date = line ? strchr(line, '>') : NULL;
 	root.date = date ? strtoll(date + 1, NULL, 10) : 0;
-	if (is_whole(root.tree)) {
-		ALLOC_GROW(search->roots, search->roots_nr + 1, search->roots_alloc);
-		search->roots[search->roots_nr++] = root;
-	}
+	if (is_whole(root.tree))
+		*ALLOC_NEXT(search->roots, search->roots_nr, search->roots_alloc) = root;
 out:
 	strbuf_release(&text);
 }

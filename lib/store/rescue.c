@@ -242,10 +242,9 @@ static int take_unnamed(struct rescued *rescued, struct wreck *wreck)
 
 		if (may_begin(wreck, at))
 			err = take_object(rescued, wreck, at, NULL, &used);
-		if (rescued->found == found && may_begin(wreck, at) && names_base(wreck, at)) {
-			ALLOC_GROW(rescued->waiting, rescued->waiting_nr + 1, rescued->waiting_alloc);
-			rescued->waiting[rescued->waiting_nr++] = at;
-		}
+		if (rescued->found == found && may_begin(wreck, at) && names_base(wreck, at))
+			*ALLOC_NEXT(rescued->waiting, rescued->waiting_nr, rescued->waiting_alloc) =
+				at;
 		at += rescued->found > found ? used : 1;
 	}
 	return err ? err : take_waiting(rescued, wreck);

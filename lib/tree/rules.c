@@ -64,8 +64,7 @@ static struct exclude_list *parse_patterns(struct rules *rules, const char *text
 	struct exclude_list *list = exclude_list_new(text, len, base, tag, rules->ignore_case);
 
 	pthread_mutex_lock(&rules->lock);
-	ALLOC_GROW(rules->lists, rules->lists_nr + 1, rules->lists_alloc);
-	rules->lists[rules->lists_nr++] = list;
+	*ALLOC_NEXT(rules->lists, rules->lists_nr, rules->lists_alloc) = list;
 	pthread_mutex_unlock(&rules->lock);
 	return list;
 }
@@ -546,8 +545,7 @@ void rules_texts_add_nested(struct rules_texts *texts, const char *path, const c
 
 	/* A second walk with the same rules comes here again. */
 	if (!nested) {
-		ALLOC_GROW(texts->nested, texts->nested_nr + 1, texts->nested_alloc);
-		nested = &texts->nested[texts->nested_nr++];
+		nested = ALLOC_NEXT(texts->nested, texts->nested_nr, texts->nested_alloc);
 		nested->path = xstrdup(path);
 		strbuf_init(&nested->text);
 	}

@@ -26,10 +26,8 @@ static struct wt_dir *new_dir(struct scan_worker *worker, struct wt_dir *parent,
 
 static struct wt_entry *new_entry(struct scan_worker *worker, const char *name, size_t name_len)
 {
-	struct wt_entry *entry;
+	struct wt_entry *entry = ALLOC_NEXT(worker->entries, worker->nr, worker->alloc);
 
-	ALLOC_GROW(worker->entries, worker->nr + 1, worker->alloc);
-	entry = &worker->entries[worker->nr++];
 	memset(entry, 0, sizeof(*entry));
 	entry->name_len = (uint32_t)name_len;
 	entry->name = name;
@@ -112,8 +110,7 @@ struct scan_item *scan_add_dir(struct scan_walk *walk, struct scan_worker *worke
 		strlist_add(&walk->scan->mounts, worker->path.buf);
 		pthread_mutex_unlock(&walk->lock);
 	}
-	ALLOC_GROW(worker->children, worker->children_nr + 1, worker->children_alloc);
-	worker->children[worker->children_nr++] = item;
+	*ALLOC_NEXT(worker->children, worker->children_nr, worker->children_alloc) = item;
 	return item;
 }
 

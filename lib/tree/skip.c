@@ -32,8 +32,8 @@ bool skip_why_incomplete(enum skip_why why)
 
 void skip_list_add(struct skip_list *list, const char *path, enum skip_why why)
 {
-	ALLOC_GROW(list->items, list->nr + 1, list->alloc);
-	list->items[list->nr++] = (struct skip){ .path = xstrdup(path), .why = why };
+	*ALLOC_NEXT(list->items, list->nr, list->alloc) =
+		(struct skip){ .path = xstrdup(path), .why = why };
 }
 
 static int compare(const void *x, const void *y)

@@ -53,8 +53,8 @@ static struct statcache_copy *find_copy_by_place(const struct statcache_copies *
 static void add_copy(struct statcache_copies *copies, uint64_t at, struct statcache_dir *dir,
 		     size_t have)
 {
-	ALLOC_GROW(copies->items, copies->nr + 1, copies->alloc);
-	copies->items[copies->nr++] = (struct statcache_copy){ at, dir, have };
+	*ALLOC_NEXT(copies->items, copies->nr, copies->alloc) =
+		(struct statcache_copy){ at, dir, have };
 	hash_table_room(&copies->by_place, copies->nr);
 	for (size_t i = hash_table_room(&copies->by_offset, copies->nr); i < copies->nr; i++) {
 		hash_table_put(&copies->by_offset, hash_key(copies->items[i].at), (uint32_t)i + 1);

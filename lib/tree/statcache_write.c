@@ -101,10 +101,8 @@ static void add_notes(struct strbuf *out, const struct wt_dir *dir)
 	const struct wt_note **order = NULL;
 	size_t nr = 0, alloc = 0;
 
-	for (const struct wt_note *note = dir->notes; note; note = note->next) {
-		ALLOC_GROW(order, nr + 1, alloc);
-		order[nr++] = note;
-	}
+	for (const struct wt_note *note = dir->notes; note; note = note->next)
+		*ALLOC_NEXT(order, nr, alloc) = note;
 	if (nr)
 		qsort(order, nr, sizeof(*order), by_path);
 	for (size_t i = 0; i < nr; i++) {
@@ -269,8 +267,7 @@ void statcache_update(struct statcache *cache, const struct statcache_head *head
 		strbuf_release(&writer.out);
 		return;
 	}
-	ALLOC_GROW(cache->parts, cache->parts_nr + 1, cache->parts_alloc);
-	cache->parts[cache->parts_nr++] =
+	*ALLOC_NEXT(cache->parts, cache->parts_nr, cache->parts_alloc) =
 		(struct statcache_part){ writer.base, writer.out.buf, writer.out.len };
 }
 

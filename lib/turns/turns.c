@@ -122,8 +122,7 @@ static void add_turn(struct turn_session *session, const struct turn *turn)
 		free_turn(&session->items[0]);
 		memmove(session->items, session->items + 1, --session->nr * sizeof(*turn));
 	}
-	ALLOC_GROW(session->items, session->nr + 1, session->alloc);
-	session->items[session->nr++] = *turn;
+	*ALLOC_NEXT(session->items, session->nr, session->alloc) = *turn;
 }
 
 static void set_id(char out[CKPT_ID_SIZE], const char *id)
@@ -274,8 +273,7 @@ static bool parse_trouble(struct turns *out, char *fields[FIELDS_MAX])
 		free_trouble(&out->troubles[0]);
 		memmove(out->troubles, out->troubles + 1, --out->troubles_nr * sizeof(*out->troubles));
 	}
-	ALLOC_GROW(out->troubles, out->troubles_nr + 1, out->troubles_alloc);
-	out->troubles[out->troubles_nr++] = (struct turn_trouble){
+	*ALLOC_NEXT(out->troubles, out->troubles_nr, out->troubles_alloc) = (struct turn_trouble){
 		.agent = xstrdup(fields[2]),
 		.session = xstrdup(fields[3]),
 		.why = xstrdup(fields[5]),

@@ -77,10 +77,9 @@ void table_add_row(struct table *table, const struct row *row)
 
 static struct special *make_special(struct table *table, size_t row)
 {
-	if (!table->specials_nr || table->specials[table->specials_nr - 1].row != row) {
-		ALLOC_GROW(table->specials, table->specials_nr + 1, table->specials_alloc);
-		table->specials[table->specials_nr++] = (struct special){ .row = row };
-	}
+	if (!table->specials_nr || table->specials[table->specials_nr - 1].row != row)
+		*ALLOC_NEXT(table->specials, table->specials_nr, table->specials_alloc) =
+			(struct special){ .row = row };
 	return &table->specials[table->specials_nr - 1];
 }
 

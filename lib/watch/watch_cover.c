@@ -167,8 +167,7 @@ static bool arm_node(struct load *load, struct watch_node *node)
 	 * It was moved, and we have yet to hear about that: neither place is certain (5). The
 	 * other node may be above this one, so it stays until the end of the walk.
 	 */
-	ALLOC_GROW(load->twice, load->twice_nr + 1, load->twice_alloc);
-	load->twice[load->twice_nr++] = watch;
+	*ALLOC_NEXT(load->twice, load->twice_nr, load->twice_alloc) = watch;
 	return true;
 }
 

@@ -276,8 +276,8 @@ static void answer_talk(struct server *server, struct talk *talk)
 
 static void add_fd(struct server *server, int fd, short events)
 {
-	ALLOC_GROW(server->fds, server->fds_nr + 1, server->fds_alloc);
-	server->fds[server->fds_nr++] = (struct pollfd){ .fd = fd, .events = events };
+	*ALLOC_NEXT(server->fds, server->fds_nr, server->fds_alloc) =
+		(struct pollfd){ .fd = fd, .events = events };
 }
 
 enum { OWN_FDS = 3, TREE_FDS = 3 };

@@ -92,8 +92,7 @@ static bool watch_name(struct watch_trees *trees, const char *dir, const char *n
 
 	if (watch < 0)
 		return false;
-	ALLOC_GROW(trees->names, trees->names_nr + 1, trees->names_alloc);
-	trees->names[trees->names_nr++] =
+	*ALLOC_NEXT(trees->names, trees->names_nr, trees->names_alloc) =
 		(struct watch_name){ watch, name ? xstrdup(name) : NULL };
 	return true;
 }
