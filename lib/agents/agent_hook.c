@@ -79,7 +79,6 @@ static char *describe_event(const struct agent_event *event, const char *worktre
 static int save_event(struct agent_hook_result *out, const struct agent_event *event,
 		struct session *session, double until)
 {
-	static const struct strlist everything = STRLIST_INIT;
 	bool prompts = session->settings.agent_prompts;
 	bool done = event->moment == TURN_AFTER || event->moment == TURN_STOP;
 	struct ckpt_agent labels = { 0 };
@@ -97,7 +96,7 @@ static int save_event(struct agent_hook_result *out, const struct agent_event *e
 		.turn = &turn,
 		.automatic = true,
 		.step = -1,
-		.scan = { .scope = &everything, .until = until },
+		.scan = { .scope = &strlist_empty, .until = until },
 	};
 	struct save_result result = { 0 };
 	int err;

@@ -38,15 +38,13 @@ static void note(int sig)
 }
 
 /* Only the call that it interrupts matters. */
-static void interrupt(int sig)
+static void interrupt(int sig UNUSED)
 {
-	(void)sig;
 }
 
 /* A file beyond the limit: the write fails, and reports that. */
-static void let_it_fail(int sig)
+static void let_it_fail(int sig UNUSED)
 {
-	(void)sig;
 }
 
 void cancel_install(void)

@@ -24,4 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+/** After the name of a parameter that a signature needs, and the function does not. */
+#define UNUSED __attribute__((unused))
+
 #endif

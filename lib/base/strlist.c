@@ -3,6 +3,8 @@
 
 #include "base/strbuf.h"
 
+const struct strlist strlist_empty = STRLIST_INIT;
+
 void strlist_release(struct strlist *list)
 {
 	for (size_t i = 0; i < list->nr; i++)

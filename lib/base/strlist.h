@@ -14,6 +14,9 @@ struct strlist {
 
 #define STRLIST_INIT { NULL, 0, 0 }
 
+/** Where paths limit something, it means all of them. */
+extern const struct strlist strlist_empty;
+
 void strlist_release(struct strlist *list);
 
 /** Append a copy of `str`. */

@@ -231,9 +231,8 @@ static int bisect(struct session *session, const struct strlist *args)
 	return err;
 }
 
-static int check(const struct strlist *args)
+static int check(const struct strlist *args UNUSED)
 {
-	(void)args;
 	return show_try_check(&cmd_bisect_spec, 2);
 }
 

@@ -255,11 +255,10 @@ static int check(const struct strlist *args)
 	return err;
 }
 
-static int config(struct session *session, const struct strlist *args)
+static int config(struct session *session, const struct strlist *args UNUSED)
 {
 	int status;
 
-	(void)args;
 	if (new_value || unset) {
 		status = change_setting(rows.items[0], new_value);
 	} else {

@@ -154,9 +154,8 @@ static int print_diff(struct diff *diff, const struct request *request, const st
 	return err ? err : status;
 }
 
-static int check(const struct strlist *args)
+static int check(const struct strlist *args UNUSED)
 {
-	(void)args;
 	return show_diff_check(NULL, false);
 }
 

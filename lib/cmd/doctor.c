@@ -76,14 +76,13 @@ static void look_at_hooks(struct problems *problems, const struct session *sessi
 }
 
 /* Not cmd_session_open(): what that warns of is found here. */
-static int doctor(struct session *session, const struct strlist *args)
+static int doctor(struct session *session, const struct strlist *args UNUSED)
 {
 	struct problems problems = { 0 };
 	struct inventory_list stores = { 0 };
 	size_t in_store;
 	int err = session_open(session, SESSION_ANY);
 
-	(void)args;
 	if (err)
 		return err;
 	term_set_color(session->settings.color);

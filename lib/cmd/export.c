@@ -26,9 +26,8 @@ static bool to_stdout(void)
 	return !file || !strcmp(file, "-");
 }
 
-static int check(const struct strlist *args)
+static int check(const struct strlist *args UNUSED)
 {
-	(void)args;
 	if (patch + tar + bundle != 1)
 		return ckpt_error_set(CKPT_EUSAGE,
 				      "say what to export it as: '--patch', '--tar' or '--bundle'");

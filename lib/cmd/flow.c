@@ -239,7 +239,7 @@ static int report_files(struct flow_resumed *resumed, const struct session *sess
 	return show_restore_report(result, &resumed->target, NULL, show_restore_way_back(result));
 }
 
-static int do_resume(struct session *session, const struct strlist *args)
+static int do_resume(struct session *session, const struct strlist *args UNUSED)
 {
 	struct flow_resume_opts opts = {
 		.restore = restore,
@@ -250,7 +250,6 @@ static int do_resume(struct session *session, const struct strlist *args)
 	struct flow_resumed resumed;
 	int err, status;
 
-	(void)args;
 	err = flow_resume(&resumed, session, &opts);
 	progress_clear();
 	if (err)
@@ -260,22 +259,20 @@ static int do_resume(struct session *session, const struct strlist *args)
 	return status;
 }
 
-static int do_status(struct session *session, const struct strlist *args)
+static int do_status(struct session *session, const struct strlist *args UNUSED)
 {
 	struct flow_result result;
 	int err = flow_look(&result, session);
 
-	(void)args;
 	return err == CKPT_ENOTFOUND ? show_flow_status(NULL)
 				     : show_result(err, &result, show_flow_status);
 }
 
-static int do_archive(struct session *session, const struct strlist *args)
+static int do_archive(struct session *session, const struct strlist *args UNUSED)
 {
 	struct flow_result result;
 	int err = flow_archive(&result, session);
 
-	(void)args;
 	return err == CKPT_ENOTFOUND ? report_no(ckpt_error_last())
 				     : show_result(err, &result, show_flow_archived);
 }
@@ -289,12 +286,11 @@ static int do_unarchive(struct session *session, const struct strlist *args)
 				     : show_result(err, &result, show_flow_unarchived);
 }
 
-static int do_list(struct session *session, const struct strlist *args)
+static int do_list(struct session *session, const struct strlist *args UNUSED)
 {
 	struct flow_archives archives = { 0 };
 	int err = session->store ? flow_archives_read(&archives, session->store) : 0;
 
-	(void)args;
 	if (!err)
 		err = show_flow_list(&archives);
 	flow_archives_release(&archives);

@@ -34,13 +34,12 @@ static json_t *to_json(const struct gc_result *result, const struct strlist *war
 }
 
 /* As for prune: where nothing is kept, there is nothing to do. */
-static int gc(struct session *session, const struct strlist *args)
+static int gc(struct session *session, const struct strlist *args UNUSED)
 {
 	struct gc_result result = { 0 };
 	struct strlist warnings = STRLIST_INIT;
 	int err = session->store ? gc_store(&result, session, progress_enabled()) : 0;
 
-	(void)args;
 	if (err)
 		return err;
 	note_problems(&warnings, &result);

@@ -49,9 +49,8 @@ static void print_warnings(const struct strlist *all)
 /* The state now: a new checkpoint, or the newest if that has it. */
 static int save_now(struct ckpt_record *out, struct session *session)
 {
-	static const struct strlist nothing = STRLIST_INIT;
 	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
-				  .scan = { .scope = &nothing, .progress = progress_show },
+				  .scan = { .scope = &strlist_empty, .progress = progress_show },
 				  .extras.no_auto = true };
 	struct save_result result = { 0 };
 	int err = save_checkpoint(&result, session, &opts);
@@ -118,13 +117,12 @@ static int choose_machine(const struct remotes_item **out, const char **machine,
 
 static int restore(struct session *session, const struct ckpt_record *record)
 {
-	static const struct strlist all = STRLIST_INIT;
 	const struct show_restore_how how = { .yes = yes };
 	struct restore_opts opts = {
 		.target = record,
 		.kind = JOURNAL_RESTORE,
 		.source = JOURNAL_SOURCE,
-		.paths = &all,
+		.paths = &strlist_empty,
 		.force = force,
 		.captures = captures,
 		.git.what = session->repo && *record->git_hash ? JOURNAL_GIT : JOURNAL_FILES,

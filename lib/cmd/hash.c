@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-static int hash(struct session *session, const struct strlist *args)
+static int hash(struct session *session UNUSED, const struct strlist *args)
 {
 	const char *dir = args->nr ? args->items[0] : ".";
 	struct verify_directory result;
 	struct row row = ROW_INIT;
 	int err = verify_directory(&result, dir, pool_default_threads());
 
-	(void)session;
 	if (err)
 		return err;
 	if (!opt_common.json) {

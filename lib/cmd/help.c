@@ -152,11 +152,10 @@ int cmd_manual(const char *command)
 	return list_commands();
 }
 
-static int help(struct session *session, const struct strlist *args)
+static int help(struct session *session UNUSED, const struct strlist *args)
 {
 	const struct cmd *cmd;
 
-	(void)session;
 	if (!args->nr)
 		return list_commands();
 	if (!strcmp(args->items[0], AGENTS))

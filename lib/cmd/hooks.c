@@ -413,25 +413,22 @@ static int with_report(int (*fn)(struct session *, struct hooks_report *), struc
 	return code;
 }
 
-static int do_install(struct session *session, const struct strlist *args)
+static int do_install(struct session *session, const struct strlist *args UNUSED)
 {
 	const struct show_agents how = { &agents, true, user, print };
 
-	(void)args;
 	return agents.nr ? show_agents_edit(session, &how) : with_report(install_hooks, session);
 }
 
-static int do_uninstall(struct session *session, const struct strlist *args)
+static int do_uninstall(struct session *session, const struct strlist *args UNUSED)
 {
 	const struct show_agents how = { &agents, false, user, false };
 
-	(void)args;
 	return agents.nr ? show_agents_edit(session, &how) : with_report(uninstall_hooks, session);
 }
 
-static int do_status(struct session *session, const struct strlist *args)
+static int do_status(struct session *session, const struct strlist *args UNUSED)
 {
-	(void)args;
 	return with_report(show_status, session);
 }
 

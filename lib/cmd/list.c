@@ -155,9 +155,8 @@ static int print_text(struct session *session, struct list *found)
 
 static struct span span;
 
-static int check(const struct strlist *args)
+static int check(const struct strlist *args UNUSED)
 {
-	(void)args;
 	return parse_span(&span);
 }
 

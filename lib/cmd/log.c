@@ -43,12 +43,11 @@ static void print(json_t *entries)
 	table_free(table);
 }
 
-static int show_log(struct session *session, const struct strlist *args)
+static int show_log(struct session *session, const struct strlist *args UNUSED)
 {
 	json_t *entries = NULL;
 	int err = 0;
 
-	(void)args;
 	if (!session->store || !count)
 		entries = json_array();
 	else

@@ -65,13 +65,12 @@ static int confirm(struct session *session, const struct evict_rules *rules)
 	return err;
 }
 
-static int prune(struct session *session, const struct strlist *args)
+static int prune(struct session *session, const struct strlist *args UNUSED)
 {
 	struct retain_result result = { 0 };
 	struct evict_rules rules;
 	int err = 0;
 
-	(void)args;
 	choose_rules(&rules, session);
 	if (session->store && show_drop_asks(yes, dry_run))
 		err = confirm(session, &rules);

@@ -83,13 +83,12 @@ static bool offer(struct complete *complete, const char *what)
 	return true;
 }
 
-static int list(struct session *session, const struct strlist *args)
+static int list(struct session *session, const struct strlist *args UNUSED)
 {
 	json_t *array = json_array();
 	struct remotes remotes;
 	int err = remotes_read(&remotes, session->store);
 
-	(void)args;
 	for (size_t i = 0; i < remotes.nr && !err; i++) {
 		const struct remotes_item *item = &remotes.items[i];
 		char *shown = remotes_shown(item->url);

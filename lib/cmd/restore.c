@@ -346,15 +346,13 @@ static int undo_turn(struct session *session)
 	return err;
 }
 
-static int undo(struct session *session, const struct strlist *args)
+static int undo(struct session *session, const struct strlist *args UNUSED)
 {
-	(void)args;
 	return turn ? undo_turn(session) : walk_stack(session, UNDO_BACK);
 }
 
-static int redo(struct session *session, const struct strlist *args)
+static int redo(struct session *session, const struct strlist *args UNUSED)
 {
-	(void)args;
 	return walk_stack(session, UNDO_FORTH);
 }
 

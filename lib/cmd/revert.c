@@ -139,7 +139,6 @@ static int error_only_path(const char *path)
 
 static int carry_out(struct session *session, struct request *request)
 {
-	static const struct strlist all = STRLIST_INIT;
 	char *reason = xstrfmt("%s %s", name_verb(), request->what);
 	struct revert revert = {
 		.session = session,
@@ -157,7 +156,7 @@ static int carry_out(struct session *session, struct request *request)
 		.kind = picking ? JOURNAL_PICK : JOURNAL_REVERT,
 		.reason = reason,
 		.source = source,
-		.paths = &all,
+		.paths = &strlist_empty,
 		.dry_run = dry_run,
 	};
 	const struct show_restore_how how = { .yes = yes, .by_hunks = by_hunks };
@@ -215,9 +214,8 @@ static int pick(struct session *session, const struct strlist *args)
 	return apply_step(session, args);
 }
 
-static int check(const struct strlist *args)
+static int check(const struct strlist *args UNUSED)
 {
-	(void)args;
 	if (conflicts && strcmp(conflicts, "keep") != 0 && strcmp(conflicts, "markers") != 0)
 		return ckpt_error_set(CKPT_EUSAGE,
 				      "option '--conflicts' takes 'keep' or 'markers', not '%s'",

@@ -188,7 +188,6 @@ static int open_sink(struct run *run)
 
 static int take_checkpoint(struct run *run, struct session *session)
 {
-	static const struct strlist all = STRLIST_INIT;
 	struct save_opts opts = {
 		.reason = reason,
 		.source = "cli",
@@ -196,7 +195,7 @@ static int take_checkpoint(struct run *run, struct session *session)
 		.step = -1,
 		/* Rolling back to a checkpoint with more would restore more than there was. */
 		.extras.exact = true,
-		.scan = { .scope = &all, .progress = progress_show },
+		.scan = { .scope = &strlist_empty, .progress = progress_show },
 	};
 	const struct ckpt_record *record = &run->ran.saved.record;
 	struct strbuf before = STRBUF_INIT;
@@ -298,12 +297,11 @@ static int confirm_rollback(const struct restore_result *preview, struct session
 
 static int restore_saved(struct run *run)
 {
-	static const struct strlist all = STRLIST_INIT;
 	struct restore_opts opts = {
 		.target = &run->ran.saved.record,
 		.kind = JOURNAL_RESTORE,
 		.reason = "rollback of a failed run",
-		.paths = &all,
+		.paths = &strlist_empty,
 		.kept = agents_kept(),
 		.confirm = rollback ? NULL : confirm_rollback,
 		.payload = run,

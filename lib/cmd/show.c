@@ -133,13 +133,13 @@ static void print_rest(const struct ckpt_record *record, const struct ckpt_meta 
 
 /* --- what it holds --- */
 
-static int print_file(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+static int print_file(const char *path, size_t len UNUSED, const struct wt_entry *entry,
+		      void *payload)
 {
 	const char *slash = entry->kind == WT_DIR ? "/" : "";
 	json_t *array = payload;
 	char *name;
 
-	(void)len;
 	if (!pathspec_matches(&within, path, entry->kind == WT_DIR))
 		return 0;
 	name = xstrfmt("%s%s", path, slash);
@@ -169,9 +169,8 @@ static int list_files(json_t *array, struct session *session, const struct ckpt_
 	return err;
 }
 
-static int write_piece(const char *data, size_t len, void *payload)
+static int write_piece(const char *data, size_t len, void *payload UNUSED)
 {
-	(void)payload;
 	fwrite(data, 1, len, stdout);
 	return 0;
 }

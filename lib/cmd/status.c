@@ -307,12 +307,11 @@ static void print_text(const struct overview *overview, const struct session *se
 		print_timeline(status);
 }
 
-static int show_status(struct session *session, const struct strlist *args)
+static int show_status(struct session *session, const struct strlist *args UNUSED)
 {
 	struct overview overview = { 0 };
 	int err = read_overview(&overview, session), status = EXIT_DONE;
 
-	(void)args;
 	if (!err && opt_common.json)
 		status = print_json(&overview, session);
 	else if (!err)

@@ -99,15 +99,13 @@ static void print_text(const struct inventory_list *list, const char *home)
 		    units_format_size(size, bytes));
 }
 
-static int list_stores(struct session *session, const struct strlist *args)
+static int list_stores(struct session *session UNUSED, const struct strlist *args UNUSED)
 {
 	struct inventory_list list = { 0 };
 	struct repo *repo = NULL;
 	char *home = NULL, *cwd;
 	int err = store_home(&home), status = EXIT_DONE;
 
-	(void)session;
-	(void)args;
 	if (err)
 		return err;
 	cwd = path_real(".");

@@ -39,9 +39,8 @@ static int try_one(struct session *session, const struct strlist *args)
 	return err ? err : status;
 }
 
-static int check(const struct strlist *args)
+static int check(const struct strlist *args UNUSED)
 {
-	(void)args;
 	return show_try_check(&cmd_try_spec, 1);
 }
 

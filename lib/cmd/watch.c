@@ -49,10 +49,8 @@ static int run_at(const char *home)
 	return chdir("/") < 0 ? ckpt_error_errno("unable to change to '/'") : watch_run(home);
 }
 
-static int do_run(struct session *session, const struct strlist *args)
+static int do_run(struct session *session UNUSED, const struct strlist *args UNUSED)
 {
-	(void)session;
-	(void)args;
 	return with_home(run_at);
 }
 
@@ -89,10 +87,8 @@ static int start_at(const char *home)
 	return tell_state(home, true, "Watching");
 }
 
-static int do_start(struct session *session, const struct strlist *args)
+static int do_start(struct session *session UNUSED, const struct strlist *args UNUSED)
 {
-	(void)session;
-	(void)args;
 	return with_home(start_at);
 }
 
@@ -112,10 +108,8 @@ static int stop_at(const char *home)
 	return tell_state(home, false, "Stopped; the directories stay registered");
 }
 
-static int do_stop(struct session *session, const struct strlist *args)
+static int do_stop(struct session *session UNUSED, const struct strlist *args UNUSED)
 {
-	(void)session;
-	(void)args;
 	return with_home(stop_at);
 }
 
@@ -154,12 +148,11 @@ static int tell_change(const char *path, bool changed, bool added, bool running)
 /* The watcher watches the directories of this checkpoint. */
 static int save_first(struct session *session)
 {
-	const struct strlist all = STRLIST_INIT;
 	const struct save_opts opts = { .reason = "watching begins",
 					.source = "watch",
 					.step = -1,
 					.automatic = true,
-					.scan = { .scope = &all,
+					.scan = { .scope = &strlist_empty,
 						  .progress = progress_show } };
 	struct save_result result = { 0 };
 	int err = 0;
@@ -270,13 +263,12 @@ static int find_registered(char **out, const char *home, const char *dir)
 	return err;
 }
 
-static int do_remove(struct session *session, const struct strlist *args)
+static int do_remove(struct session *session UNUSED, const struct strlist *args)
 {
 	char *home = NULL, *root = NULL;
 	int err = store_home(&home), status = EXIT_DONE;
 	bool changed = false;
 
-	(void)session;
 	if (!err)
 		err = find_registered(&root, home, args->nr ? args->items[0] : ".");
 	if (!err)
@@ -359,10 +351,8 @@ static int show_at(const char *home)
 	return err ? err : status;
 }
 
-static int do_status(struct session *session, const struct strlist *args)
+static int do_status(struct session *session UNUSED, const struct strlist *args UNUSED)
 {
-	(void)session;
-	(void)args;
 	return with_home(show_at);
 }
 

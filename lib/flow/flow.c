@@ -245,7 +245,6 @@ static void add_states(struct ckpt_meta *meta, const struct flow_phase_opts *opt
 static int take_checkpoint(struct flow_result *out, struct session *session,
 			   const struct flow_phase_opts *opts)
 {
-	static const struct strlist whole = STRLIST_INIT;
 	struct transition transition = { out, session->store, opts->status == FLOW_COMPLETE, 0,
 					 NULL };
 	char *reason = xstrfmt("%s:%s:%s", out->flow.state.workflow_id, opts->phase,
@@ -256,7 +255,7 @@ static int take_checkpoint(struct flow_result *out, struct session *session,
 		.automatic = true,
 		.step = -1,
 		.allow_empty = true,
-		.scan = { .scope = &whole, .progress = opts->progress },
+		.scan = { .scope = &strlist_empty, .progress = opts->progress },
 		.taken = move_on,
 		.taken_payload = &transition,
 	};

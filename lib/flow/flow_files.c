@@ -211,7 +211,6 @@ static int list_names(struct strlist *out, struct store *store)
 
 int flow_files_archive(char **path_out, struct store *store, const struct flow *flow)
 {
-	static const struct strlist none;
 	struct strlist names = STRLIST_INIT;
 	char when[CLOCK_ISO_SIZE], *path;
 	int err = list_names(&names, store);
@@ -227,7 +226,7 @@ int flow_files_archive(char **path_out, struct store *store, const struct flow *
 	if (!err)
 		err = fs_sync_dir(store->dirfd, "checkpoint");
 	if (!err)
-		err = keepers_set(store, KEEPER_FLOW, &none, true);
+		err = keepers_set(store, KEEPER_FLOW, &strlist_empty, true);
 	if (!err)
 		*path_out = xstrfmt("%s/%s", store->path, path);
 	strlist_release(&names);

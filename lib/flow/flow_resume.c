@@ -201,13 +201,12 @@ static int confirm_restore(const struct restore_result *preview, struct session 
 static int restore_files(struct flow_resumed *out, struct session *session,
 			 const struct flow_resume_opts *opts)
 {
-	static const struct strlist whole = STRLIST_INIT;
 	struct rewind rewind = { out, session, opts, STRBUF_INIT, false };
 	struct restore_opts restore = {
 		.target = &out->target,
 		.kind = JOURNAL_RESTORE,
 		.reason = "flow resume",
-		.paths = &whole,
+		.paths = &strlist_empty,
 		.kept = opts->kept,
 		.confirm = opts->confirm ? confirm_restore : NULL,
 		.payload = &rewind,

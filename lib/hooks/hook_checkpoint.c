@@ -53,13 +53,11 @@ static bool find_worktree(void)
 }
 
 /* A value of remote.<name>.fetch. */
-static int writes_branches(const char *key, const char *value, enum gitconfig_level level,
-			   void *payload)
+static int writes_branches(const char *key, const char *value, enum gitconfig_level level UNUSED,
+			   void *payload UNUSED)
 {
 	const char *name = strrchr(key, '.'), *to = value ? strchr(value, ':') : NULL;
 
-	(void)level;
-	(void)payload;
 	return !strcmp(name, ".fetch") && to && !strncmp(to + 1, "refs/heads/", 11);
 }
 
@@ -414,7 +412,6 @@ static int save_before(struct hook_result *out, const struct hook_decision *deci
 		struct session *session, struct hook_autostash *stash, bool only_if_any,
 		double until)
 {
-	static const struct strlist everything = STRLIST_INIT;
 	char *reason = xstrfmt("pre-%s", decision->command), *before = command_line(decision);
 	struct chooser chooser;
 	struct save_opts opts = {
@@ -423,7 +420,7 @@ static int save_before(struct hook_result *out, const struct hook_decision *deci
 		.before = before,
 		.automatic = true,
 		.step = -1,
-		.scan = { .scope = &everything,
+		.scan = { .scope = &strlist_empty,
 			  .include_ignored = decision->extent == HOOK_TAKES_IGNORED,
 			  .include_sensitive = session->settings.hook_sensitive,
 			  .no_defaults = decision->extent == HOOK_TAKES_UNTRACKED,

@@ -21,9 +21,8 @@ struct find {
 
 /* --- asking git --- */
 
-static bool is_stopped(void *payload)
+static bool is_stopped(void *payload UNUSED)
 {
-	(void)payload;
 	return cancel_check() != 0;
 }
 

@@ -118,10 +118,9 @@ static void of_checkout(struct hook_targets *out, const struct hook_git *git,
 		out->guess = xstrdup(words->items[0]);
 }
 
-static void of_merge(struct hook_targets *out, const struct hook_git *git,
+static void of_merge(struct hook_targets *out, const struct hook_git *git UNUSED,
 		     const struct strlist *words)
 {
-	(void)git;
 	if (!words->nr)
 		strlist_add(&out->trees, "@{upstream}");
 }
@@ -142,10 +141,9 @@ static void of_rebase(struct hook_targets *out, const struct hook_git *git,
 		strlist_addf(&out->walk, "%s...%s", upstream, branch);
 }
 
-static void of_pick(struct hook_targets *out, const struct hook_git *git,
+static void of_pick(struct hook_targets *out, const struct hook_git *git UNUSED,
 		    const struct strlist *words)
 {
-	(void)git;
 	if (!words->nr || out->walk.nr)
 		return;
 	/* Only single commits; with a range git ignores this. */
@@ -153,12 +151,11 @@ static void of_pick(struct hook_targets *out, const struct hook_git *git,
 	strlist_extend(&out->walk, words);
 }
 
-static void of_bisect(struct hook_targets *out, const struct hook_git *git,
+static void of_bisect(struct hook_targets *out, const struct hook_git *git UNUSED,
 		      const struct strlist *words)
 {
 	const char *verb = words->nr ? words->items[0] : "";
 
-	(void)git;
 	out->ongoing = true;
 	if (!strcmp(verb, "replay"))
 		out->unknown = true;
@@ -206,11 +203,11 @@ static void of_stash(struct hook_targets *out, const struct hook_git *git,
 }
 
 /* With -f, what is at the new name is overwritten; a directory there receives them. */
-static void of_mv(struct hook_targets *out, const struct hook_git *git, const struct strlist *words)
+static void of_mv(struct hook_targets *out, const struct hook_git *git UNUSED,
+		  const struct strlist *words)
 {
 	const char *to = words->nr > 1 ? words->items[words->nr - 1] : "";
 
-	(void)git;
 	if (!*to)
 		return;
 	strlist_add(&out->paths, to);
@@ -229,11 +226,10 @@ static void of_mv(struct hook_targets *out, const struct hook_git *git, const st
 
 /* `--prefix=dir/`: files are written there. */
 static void of_prefix(struct hook_targets *out, const struct hook_git *git,
-		      const struct strlist *words)
+		      const struct strlist *words UNUSED)
 {
 	static const char option[] = "--prefix=";
 
-	(void)words;
 	for (size_t i = 0; i < git->nr; i++)
 		if (begins(git->args[i], option))
 			strlist_add(&out->paths, git->args[i] + strlen(option));

@@ -393,9 +393,8 @@ static int join_similar(struct search *search, bool *too_many_out)
 }
 
 /* Sorted out of the list: the deleted ones that were renamed. Their paths belong to the others. */
-static bool has_path(struct change *change, void *payload)
+static bool has_path(struct change *change, void *payload UNUSED)
 {
-	(void)payload;
 	return change->path != NULL;
 }
 

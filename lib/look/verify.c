@@ -263,13 +263,12 @@ static int read_link(struct wt_entry *entry, int dirfd)
 	return 0;
 }
 
-static int read_item(size_t index, unsigned worker, void *payload)
+static int read_item(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct walk *walk = payload;
 	const struct file *item = &walk->items[index];
 	int fd = beneath_open(walk->rootfd, item->dir->path, O_RDONLY | O_DIRECTORY), err = cancel_check();
 
-	(void)worker;
 	if (!err && (fd < 0 || (item->entry->kind == WT_LINK ? read_link(item->entry, fd) :
 							       read_file(item->entry, fd))))
 		err = fail_reading(item->dir->path, item->entry->name);

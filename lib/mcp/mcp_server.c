@@ -399,12 +399,11 @@ static int call_tool(struct request *request, json_t **out)
 	return 0;
 }
 
-static int read_resource(struct request *request, json_t **out)
+static int read_resource(struct request *request, json_t **out UNUSED)
 {
 	const char *uri = find_param(request, "uri");
 	struct mcp_call *call;
 
-	(void)out;
 	if (!uri)
 		return ckpt_error_set(MCP_BAD_PARAMS, "'uri' is not a string");
 	call = xcalloc(1, sizeof(*call));

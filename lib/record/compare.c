@@ -40,9 +40,8 @@ bool compare_in_scope(const struct strlist *paths, const char *path)
 	return !paths || !paths->nr || pathset_covers(paths, path);
 }
 
-static bool path_is_meant(const char *path, bool is_dir, void *payload)
+static bool path_is_meant(const char *path, bool is_dir UNUSED, void *payload)
 {
-	(void)is_dir;
 	return pathset_covers(payload, path);
 }
 

@@ -205,14 +205,13 @@ int contents_hash_entry(struct wt_entry *entry, struct store *store)
 	return err;
 }
 
-static int hash_one(size_t index, unsigned worker, void *payload)
+static int hash_one(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct contents *contents = payload;
 	const struct item *item = &contents->items[index];
 	struct wt_entry *entry = item->entry;
 	int err = cancel_check();
 
-	(void)worker;
 	if (!err)
 		err = contents_hash_entry(entry, contents->snapshot->store);
 	if (err && err != CKPT_ECANCELLED)

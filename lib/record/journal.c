@@ -211,13 +211,11 @@ int journal_read(struct journal *out, struct store *store)
 
 int journal_remove(struct store *store)
 {
-	static const struct strlist none;
-
 	if (unlinkat(store->dirfd, LAYOUT_JOURNAL, 0) < 0 && errno != ENOENT)
 		return ckpt_error_errno("unable to remove '%s/" LAYOUT_JOURNAL "'", store->path);
 	/* If it comes back after a power cut, it belongs to a finished restore: no harm. */
 	(void)fs_sync_dir(store->dirfd, "checkpoint");
-	(void)keepers_set(store, KEEPER_JOURNAL, &none, true);
+	(void)keepers_set(store, KEEPER_JOURNAL, &strlist_empty, true);
 	return 0;
 }
 

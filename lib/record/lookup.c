@@ -103,9 +103,8 @@ static bool has_scope(const struct ckpt_record *record, void *scope)
 	return !record->state_only && !record->imported && strlist_equal(&record->scope, scope);
 }
 
-static bool is_meant(const struct ckpt_record *record, void *payload)
+static bool is_meant(const struct ckpt_record *record, void *payload UNUSED)
 {
-	(void)payload;
 	return record_is_meant(record);
 }
 
@@ -114,15 +113,13 @@ static bool is_meant_with_scope(const struct ckpt_record *record, void *scope)
 	return record_is_meant(record) && has_scope(record, scope);
 }
 
-static bool is_meant_with_files(const struct ckpt_record *record, void *payload)
+static bool is_meant_with_files(const struct ckpt_record *record, void *payload UNUSED)
 {
-	(void)payload;
 	return record_is_meant(record) && !record->state_only;
 }
 
-static bool is_state_only(const struct ckpt_record *record, void *payload)
+static bool is_state_only(const struct ckpt_record *record, void *payload UNUSED)
 {
-	(void)payload;
 	return record->state_only && !record->imported;
 }
 
@@ -186,13 +183,12 @@ static int no_files(struct ckpt_record *out, struct store *store)
 
 int lookup_default(struct ckpt_record *out, struct store *store)
 {
-	static const struct strlist whole = STRLIST_INIT;
 	struct ref_list refs;
 	int err = refs_list(&refs, store);
 
 	if (err)
 		return err;
-	err = lookup_newest_such(out, store, &refs, is_meant_with_scope, (void *)&whole);
+	err = lookup_newest_such(out, store, &refs, is_meant_with_scope, (void *)&strlist_empty);
 	if (err == CKPT_ENOTFOUND)
 		err = lookup_newest_such(out, store, &refs, is_meant_with_files, NULL);
 	refs_release(&refs);

@@ -79,9 +79,8 @@ static char *find_machine(const struct session *session)
 
 /* --- running git --- */
 
-static bool was_cancelled(void *payload)
+static bool was_cancelled(void *payload UNUSED)
 {
-	(void)payload;
 	return cancel_check() != 0;
 }
 

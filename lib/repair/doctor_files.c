@@ -223,13 +223,12 @@ void doctor_state(struct doctor *doctor)
 static void check_undo(struct doctor *doctor)
 {
 	static const char name[] = LAYOUT_UNDO;
-	static const struct strlist none;
 	json_t *stack;
 
 	if (!json_read_file(&stack, doctor->store->dirfd, name) &&
 	    !json_is_array(json_object_get(stack, "restores"))) {
 		if (doctor->fix && !unlinkat(doctor->store->dirfd, name, 0))
-			(void)keepers_set(doctor->store, KEEPER_UNDO, &none, true);
+			(void)keepers_set(doctor->store, KEEPER_UNDO, &strlist_empty, true);
 		problems_addf(
 			doctor->out, doctor->fix,
 			"the list of restores for undo is damaged%s; their safety checkpoints "

@@ -344,13 +344,12 @@ struct syncer {
 	struct strlist paths;
 };
 
-static int sync_path(size_t index, unsigned worker, void *payload)
+static int sync_path(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct syncer *syncer = payload;
 	const char *path = syncer->paths.items[index];
 	int fd = beneath_open(syncer->rootfd, path, O_RDONLY | O_NONBLOCK), err = 0;
 
-	(void)worker;
 	if (fd < 0)
 		return 0; /* removed with everything in it, or unreadable */
 	if (fsync(fd) < 0 && errno != EINVAL) /* replaced by now by something that cannot be synced */

@@ -512,11 +512,10 @@ static int prepare_copy(struct into *into)
 }
 
 /* The disk is busy with the one while the processor is with the other. */
-static int sync_or_verify(size_t index, unsigned worker, void *payload)
+static int sync_or_verify(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct into *into = payload;
 
-	(void)worker;
 	if (index)
 		return sync_copy(into);
 	return into->opts->no_verify ? 0 : into_verify(into);

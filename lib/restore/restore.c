@@ -45,17 +45,14 @@ int restore_check_settled(struct session *session)
 }
 
 /* The composed target must not be taken for garbage. A failure is found, and reported, later. */
-static void store_composed(const struct ckpt_record *record, void *payload)
+static void store_composed(const struct ckpt_record *record UNUSED, void *payload)
 {
-	(void)record;
 	(void)restore_compose_store(payload);
 }
 
 static void init_restore(struct restore *r, struct session *session,
 			 const struct restore_opts *opts)
 {
-	static const struct strlist nothing = STRLIST_INIT;
-
 	memset(r, 0, sizeof(*r));
 	r->session = session;
 	r->opts = opts;
@@ -85,7 +82,7 @@ static void init_restore(struct restore *r, struct session *session,
 			    .no_auto = true,
 			    .exact = true,
 			    .alone = opts->target->state_only },
-		.scan = { .scope = r->scope.nr ? &r->scope : &nothing,
+		.scan = { .scope = r->scope.nr ? &r->scope : &strlist_empty,
 			  .include_ignored = opts->target->include_ignored,
 			  .include_sensitive = opts->target->include_sensitive,
 			  .progress = opts->progress },

@@ -230,14 +230,13 @@ static void collect_dirs(struct look *look, const struct wt_dir *dir)
 			collect_dirs(look, wt_entries(dir)[i].dir);
 }
 
-static int compare_times(size_t index, unsigned worker, void *payload)
+static int compare_times(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct look *look = payload;
 	const struct wt_dir *dir = look->dirs[index];
 	struct wt_stat now;
 	struct stat st;
 
-	(void)worker;
 	if (fstatat(look->rootfd, *dir->path ? dir->path : ".", &st, AT_SYMLINK_NOFOLLOW) < 0) {
 		look->differs[index] = true;
 		return 0;

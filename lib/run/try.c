@@ -40,13 +40,12 @@ static int make_dir(char **out, const struct ckpt_record *target)
 static int make_copy(struct try *out, struct session *session, const struct ckpt_record *target,
 		     const char *dir, progress_fn progress)
 {
-	static const struct strlist all = STRLIST_INIT;
 	const char *slash = strrchr(session->worktree, '/');
 	char *copy = xstrfmt("%s/%s", dir, slash && slash[1] ? slash + 1 : "root");
 	const struct into_opts opts = {
 		.target = target,
 		.dir = copy,
-		.paths = &all,
+		.paths = &strlist_empty,
 		.passing = true,
 		.progress = progress,
 	};

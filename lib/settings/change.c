@@ -189,12 +189,11 @@ struct reading {
 	bool found;
 };
 
-static int compare_value(const char *section, const char *key, const char *value, unsigned line,
-		   void *payload)
+static int compare_value(const char *section, const char *key, const char *value,
+			 unsigned line UNUSED, void *payload)
 {
 	struct reading *reading = payload;
 
-	(void)line;
 	if (!*section && !strcasecmp(key, reading->key))
 		reading->found = reading->found || !strcmp(value, reading->value);
 	return 0;

@@ -48,13 +48,12 @@ void show_agents_tell(json_t *array, const struct agents_result *result, const c
  */
 static char *take_first(struct session *session, struct strlist *warnings)
 {
-	static const struct strlist everything = STRLIST_INIT;
 	const struct save_opts opts = {
 		.reason = "agent installed",
 		.source = "cli",
 		.automatic = true,
 		.step = -1,
-		.scan = { .scope = &everything, .progress = progress_show },
+		.scan = { .scope = &strlist_empty, .progress = progress_show },
 	};
 	struct save_result result = { 0 };
 	char *id = NULL;

@@ -200,9 +200,9 @@ static void consider_path(struct search *search, const char *path, bool is_dir)
 		strlist_add(search->out, path);
 }
 
-static int visit_entry(const char *path, size_t len, const struct wt_entry *entry, void *payload)
+static int visit_entry(const char *path, size_t len UNUSED, const struct wt_entry *entry,
+		       void *payload)
 {
-	(void)len;
 	consider_path(payload, path, entry->kind == WT_DIR);
 	return 0;
 }

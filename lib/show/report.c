@@ -193,9 +193,8 @@ int report_json(json_t *answer, int status)
 	return report_done(status);
 }
 
-static int write_bytes(const void *data, size_t len, void *payload)
+static int write_bytes(const void *data, size_t len, void *payload UNUSED)
 {
-	(void)payload;
 	return fwrite(data, 1, len, stdout) == len ? 0 : CKPT_ERROR;
 }
 

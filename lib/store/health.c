@@ -172,11 +172,10 @@ static bool is_same(const struct strbuf *is, const char *text)
 }
 
 /* "ref: refs/..." or the name of a commit: somebody may have checked out something else. */
-static bool is_head(const struct strbuf *is, const char *text)
+static bool is_head(const struct strbuf *is, const char *text UNUSED)
 {
 	struct oid oid;
 
-	(void)text;
 	if (strcspn(is->buf, "\n\r\t\177") + 1 != is->len)
 		return false;
 	return !strncmp(is->buf, "ref: refs/", 10) ? is->len > 11 :

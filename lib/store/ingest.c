@@ -162,11 +162,10 @@ struct hashing {
 	size_t len;
 };
 
-static int hash_item(size_t index, unsigned worker, void *payload)
+static int hash_item(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct hashing *hashing = payload;
 
-	(void)worker;
 	hash_update(hashing->digests[index], hashing->data, hashing->len);
 	return 0;
 }

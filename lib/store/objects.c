@@ -168,11 +168,8 @@ int objects_stream(struct store *store, const struct oid *oid,
 	return err;
 }
 
-static int drop_piece(const void *data, size_t len, void *payload)
+static int drop_piece(const void *data UNUSED, size_t len UNUSED, void *payload UNUSED)
 {
-	(void)data;
-	(void)len;
-	(void)payload;
 	return 0;
 }
 

@@ -76,11 +76,10 @@ static int fill_next(struct inflating *in)
 	return err;
 }
 
-static int work_item(size_t index, unsigned worker, void *payload)
+static int work_item(size_t index, unsigned worker UNUSED, void *payload)
 {
 	struct inflating *in = payload;
 
-	(void)worker;
 	switch (index) {
 	case 0:
 		return fill_next(in);

@@ -416,11 +416,8 @@ int packs_stream(struct packs *packs, const struct oid *oid, packs_piece_fn fn, 
 	return with_copies(packs, oid, stream_found, &stream);
 }
 
-static int drop_piece(const void *data, size_t len, void *payload)
+static int drop_piece(const void *data UNUSED, size_t len UNUSED, void *payload UNUSED)
 {
-	(void)data;
-	(void)len;
-	(void)payload;
 	return 0;
 }
 

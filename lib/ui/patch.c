@@ -167,13 +167,11 @@ static int make_patch(git_patch **out, const struct side *a, const struct side *
 	return 0;
 }
 
-static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
+static int add_line(const git_diff_delta *delta UNUSED, const git_diff_hunk *hunk UNUSED,
 		    const git_diff_line *line, void *payload)
 {
 	struct strbuf *out = payload;
 
-	(void)delta;
-	(void)hunk;
 	switch (line->origin) {
 	case GIT_DIFF_LINE_CONTEXT:
 	case GIT_DIFF_LINE_ADDITION:

@@ -135,11 +135,10 @@ static void draw_line(const char *what, size_t done, size_t total, int64_t now)
 	strbuf_release(&line);
 }
 
-void progress_show(const char *what, size_t done, size_t total, void *payload)
+void progress_show(const char *what, size_t done, size_t total, void *payload UNUSED)
 {
 	int64_t now, next;
 
-	(void)payload;
 	if (!atomic_load_explicit(&enabled, memory_order_relaxed))
 		return;
 	now = now_ms();

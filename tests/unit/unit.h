@@ -30,8 +30,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define UNUSED __attribute__((unused))
-
 /* How often to try: the thread sanitizer is slow, and looks for something else. */
 UNUSED static int rounds(int n)
 {
