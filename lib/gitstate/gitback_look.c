@@ -375,6 +375,8 @@ int gitback_look(struct gitplan_facts *out, struct gitplan *plan, const struct r
 	if (!err && !gitplan_is_empty(plan))
 		out->lock =
 			gitwrite_find_lock(repo, whole ? &plan->refs : NULL, plan->config.nr > 0);
+	if (!err && (plan->refs.nr || plan->head || plan->config.nr))
+		out->link = gitwrite_find_link(repo, &plan->refs, plan->config.nr > 0);
 	if (!err)
 		look_at_moves(out, plan, repo, now);
 	if (!err && plan->head && !now->ref && now->head)

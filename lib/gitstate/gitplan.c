@@ -19,6 +19,7 @@ void gitplan_release(struct gitplan *plan)
 void gitplan_facts_release(struct gitplan_facts *facts)
 {
 	free(facts->lock);
+	free(facts->link);
 	free(facts->elsewhere);
 	free(facts->elsewhere_ref);
 	free(facts->alias);
@@ -430,6 +431,8 @@ int gitplan_check(const struct gitplan *plan, const struct gitstate *now,
 			"'%s' exists: another git process is at work, or one was killed and "
 			"left it; nothing was touched",
 			facts->lock);
+	if (facts->link)
+		return gitwrite_refuse_link(facts->link);
 	if (plan->moved && opts->interrupted)
 		return ckpt_error_set(CKPT_EREFUSED,
 				      "branch '%s' has moved since the interruption; move it back "

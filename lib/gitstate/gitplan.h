@@ -46,6 +46,7 @@ bool gitplan_is_empty(const struct gitplan *plan);
 /** What the repository says about a plan; arrays are parallel to the branches of the plan. */
 struct gitplan_facts {
 	char *lock;	 /**< a lock file that exists, or NULL */
+	char *link;	 /**< what git would write through, or NULL */
 	char *elsewhere; /**< a worktree in which `elsewhere_ref` is checked out, or NULL */
 	char *elsewhere_ref;
 	char *alias; /**< a branch of the plan that is only another name, of `alias_of` */

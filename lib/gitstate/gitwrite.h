@@ -45,10 +45,14 @@ void gitwrite_refs_release(struct gitwrite_refs *refs);
 /**
  * Move, make and delete all of them or none, then HEAD, or HEAD first where it
  * must leave a ref that goes. HEAD is `ref`, or `commit` if that is NULL; `now`
- * is where it is. Fails if one of them is not where it is said to be.
+ * is where it is. Fails if one of them is not where it is said to be; CKPT_EREFUSED where a link leads
+ * elsewhere.
  */
 int gitwrite_move(const struct gitwrite *how, const struct gitwrite_refs *refs, const char *ref,
 		  const char *commit, const struct gitstate *now);
+
+/** Make new ones, without HEAD. */
+int gitwrite_refs_make(const struct gitwrite *how, const struct gitwrite_refs *refs);
 
 /** Add the lines "branch.<name>.<key>=<value>" of a branch, or remove exactly these. */
 int gitwrite_config(const struct gitwrite *how, const char *branch, const struct strlist *lines,
@@ -135,6 +139,16 @@ int gitwrite_worktree_settle(const struct gitwrite *how, const char *dir, const 
  * index from being written, or NULL. The caller frees it.
  */
 char *gitwrite_find_lock(const struct repo *repo, const struct gitwrite_refs *refs, bool config);
+
+/**
+ * What git would write through for this, to a file that is elsewhere: a link in place of a ref, of
+ * the configuration, of a reflog, or of a directory that leads there; or a reflog that has another
+ * name. NULL: nothing. The caller frees it.
+ */
+char *gitwrite_find_link(const struct repo *repo, const struct gitwrite_refs *refs, bool config);
+
+/** Say so. */
+int gitwrite_refuse_link(const char *path);
 
 /**
  * After an interruption: remove what a process that was to do this left, and wait a moment for a

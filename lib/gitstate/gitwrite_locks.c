@@ -50,6 +50,58 @@ char *gitwrite_find_lock(const struct repo *repo, const struct gitwrite_refs *re
 	return found;
 }
 
+/* --- links --- */
+
+/* Among these, HEAD was a link in old repositories, and is replaced as one. */
+static bool is_replaced(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+
+	return !strcmp(name, "HEAD") || !strcmp(name, "index");
+}
+
+/* Whether `path`, or a directory that leads to it below the repository's own, leads elsewhere; it ends there. */
+static bool leads_away(const struct repo *repo, char *path, bool log)
+{
+	const char *below = path_below(path, repo->gitdir);
+	char *slash = (char *)(below ? below : path_below(path, repo->commondir));
+	struct stat st;
+
+	while ((slash = strchr(slash, '/'))) {
+		*slash = '\0';
+		if (!lstat(path, &st) && S_ISLNK(st.st_mode))
+			return true;
+		*slash++ = '/';
+	}
+	if (lstat(path, &st) < 0 || S_ISDIR(st.st_mode))
+		return false;
+	return log ? !S_ISREG(st.st_mode) || st.st_nlink > 1
+		   : S_ISLNK(st.st_mode) && !is_replaced(path);
+}
+
+char *gitwrite_find_link(const struct repo *repo, const struct gitwrite_refs *refs, bool config)
+{
+	struct strlist paths = STRLIST_INIT;
+	size_t logs;
+	char *found = NULL;
+
+	list_locks(&paths, repo, refs, config);
+	for (size_t i = 0; i < paths.nr; i++)
+		*strrchr(paths.items[i], '.') = '\0';
+	logs = paths.nr;
+	strlist_addf(&paths, "%s/logs/HEAD", repo->gitdir);
+	for (size_t i = 0; i < refs->nr; i++)
+		strlist_addf(&paths, "%s/logs/%s", gitwrite_holder(repo, refs->items[i].name),
+			     refs->items[i].name);
+	for (size_t i = 0; i < paths.nr && !found; i++)
+		if (leads_away(repo, paths.items[i], i >= logs))
+			found = xstrdup(paths.items[i]);
+	strlist_release(&paths);
+	return found;
+}
+
+/* --- after an interruption --- */
+
 /* Where a file cannot have two names; the copy may not have been finished. */
 static bool is_copy(const char *lock, const char *own)
 {

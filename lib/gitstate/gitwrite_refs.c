@@ -52,6 +52,14 @@ int gitwrite_run(const struct gitwrite *how, const char *input, size_t len,
 
 /* --- refs --- */
 
+int gitwrite_refuse_link(const char *path)
+{
+	return ckpt_error_set(CKPT_EREFUSED,
+			      "'%s' is a link, or has another name, so git would write to a file that is "
+			      "elsewhere; put a file of its own in its place",
+			      path);
+}
+
 static void add_change(struct strbuf *script, const struct gitwrite_ref *ref)
 {
 	/* A branch that is itself another name of a ref would lead to that one. */
@@ -141,6 +149,22 @@ static int sync_names(const struct gitwrite *how, const struct gitwrite_refs *re
 	return err;
 }
 
+static int check_links(const struct gitwrite *how, const struct gitwrite_refs *refs)
+{
+	char *link = gitwrite_find_link(how->repo, refs, false);
+	int err = link ? gitwrite_refuse_link(link) : 0;
+
+	free(link);
+	return err;
+}
+
+int gitwrite_refs_make(const struct gitwrite *how, const struct gitwrite_refs *refs)
+{
+	int err = check_links(how, refs);
+
+	return err ? err : move_some(how, refs, false);
+}
+
 /*
  * A ref comes before HEAD, so that HEAD never is on one that does not exist yet,
  * and goes after it. A HEAD that leaves its branch does so first: the reflog
@@ -149,8 +173,10 @@ static int sync_names(const struct gitwrite *how, const struct gitwrite_refs *re
 int gitwrite_move(const struct gitwrite *how, const struct gitwrite_refs *refs, const char *ref,
 		  const char *commit, const struct gitstate *now)
 {
-	int err = ref ? move_some(how, refs, false) : detach_head(how, commit, now);
+	int err = check_links(how, refs);
 
+	if (!err)
+		err = ref ? move_some(how, refs, false) : detach_head(how, commit, now);
 	if (!err)
 		err = ref ? attach_head(how, ref, now) : move_some(how, refs, false);
 	if (!err)

@@ -93,15 +93,14 @@ static int write_commit(struct strbuf *out, struct branching *branching)
 
 static int make_ref(const struct branching *branching, const char *ref, const char *commit)
 {
-	const char *zero = branching->flat.sha256 ? "00000000000000000000000000000000"
-						    "00000000000000000000000000000000"
-						  : "0000000000000000000000000000000000000000";
 	char *message = xstrfmt("checkpoint: branch %s", branching->record->id);
-	const char *const args[] = { "update-ref", "-m", message, ref, commit, zero, NULL };
-	struct strbuf said = STRBUF_INIT;
-	int err = run_git(&said, branching, NULL, args);
+	const struct gitwrite how = { branching->session->repo, message };
+	struct gitwrite_refs refs = { 0 };
+	int err;
 
-	strbuf_release(&said);
+	gitwrite_refs_add(&refs, ref, NULL, commit);
+	err = gitwrite_refs_make(&how, &refs);
+	gitwrite_refs_release(&refs);
 	free(message);
 	return err;
 }

@@ -49,6 +49,32 @@ test_a_lock_of_another_process() {
 	there_and_back
 }
 
+# git appends to a reflog, and makes files in directories, wherever a link there leads
+test_a_link_that_leads_elsewhere() {
+	moved_on
+	: >"$T/mine"
+	for path in logs/HEAD logs/refs/heads/main logs/refs logs packed-refs refs/heads; do
+		mv ".git/$path" "$T/kept" 2>/dev/null || :
+		if test -d "$T/kept"; then
+			ln -s "$T/kept" ".git/$path"
+		else
+			ln -s "$T/mine" ".git/$path"
+		fi
+		expect_refused "/.git/$path' is a link" --git "$id"
+		# the index alone needs none of them
+		restore -n --index "$id"
+		rm ".git/$path"
+		test ! -e "$T/kept" || mv "$T/kept" ".git/$path"
+	done
+	# nor is a second name another file
+	mv .git/logs/HEAD "$T/kept"
+	ln "$T/mine" .git/logs/HEAD
+	expect_refused "/.git/logs/HEAD' is a link, or has another name" --git "$id"
+	mv "$T/kept" .git/logs/HEAD
+	test ! -s "$T/mine"
+	there_and_back
+}
+
 test_a_commit_that_is_gone() {
 	project
 	git checkout -q --detach
