@@ -78,7 +78,8 @@ static int handoff(struct session *session, const struct strlist *args)
 		err = handoff_give(&head, session, remote, &record, force, progress_enabled());
 	if (!err)
 		err = tell(remote, &record, head);
-	if (!err && record.missing)
+	/* Without HEAD and index nobody can go on where this machine was. */
+	if (!err && (record.missing || (session->repo && !*record.git_hash)))
 		err = EXIT_INCOMPLETE;
 	record_release(&record);
 	remotes_release(&remotes);

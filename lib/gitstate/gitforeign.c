@@ -37,10 +37,15 @@ static bool fits_as_file(const char *name)
 	return true;
 }
 
+/* One that is here is one. */
 static bool is_branch(const struct repo *repo, const char *ref)
 {
-	return !strncmp(ref, "refs/heads/", 11) && fits_as_file(ref) &&
-	       !gitwrite_check_branch_name(repo, ref + 11);
+	char *here = strncmp(ref, "refs/heads/", 11) ? NULL : repo_ref(repo, ref);
+	bool ok = here || (!strncmp(ref, "refs/heads/", 11) && fits_as_file(ref) &&
+			   !gitwrite_check_branch_name(repo, ref + 11));
+
+	free(here);
+	return ok;
 }
 
 static int check_head(const struct gitstate *state, const struct ckpt_record *record,

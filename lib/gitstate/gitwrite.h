@@ -103,7 +103,10 @@ int gitwrite_index_is(bool *out, const struct repo *repo, const struct gitstate 
  */
 int gitwrite_index_lock(struct store *store, const struct repo *repo, const struct gitstate *goal);
 
-/** Make it in the store alone, to see whether git takes all of it: CKPT_EREFUSED if it does not. */
+/**
+ * Make it in the store alone, to see whether git takes all of it, and would on any system: CKPT_EREFUSED
+ * or CKPT_ERROR if it does not.
+ */
 int gitwrite_index_try(struct store *store, const struct repo *repo, const struct gitstate *goal);
 
 /** Put it in place, which releases the lock. */

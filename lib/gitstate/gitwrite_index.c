@@ -236,7 +236,17 @@ static void end_making(struct making *making)
 	free(making->file);
 }
 
-/* `file`: NULL makes it in the scratch repository. Call end_making() in any case. */
+/* No name that is ".git" on any system. */
+static void be_strict(struct making *making)
+{
+	static const char *const strict[] = { "-c", "core.protectHFS=true", "-c",
+					      "core.protectNTFS=true" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(strict); i++)
+		strlist_add(&making->settings, strict[i]);
+}
+
+/* `file`: NULL only tries, in the scratch repository. Call end_making() in any case. */
 static int begin_making(struct making *out, struct store *store, const struct repo *repo,
 			const struct gitstate *goal, const char *file)
 {
@@ -255,9 +265,11 @@ static int begin_making(struct making *out, struct store *store, const struct re
 		free(attributes);
 		out->file = file ? xstrdup(file) : xstrfmt("%s/index", out->scratch.path);
 	}
-	if (!err)
+	if (!err && !file)
+		be_strict(out);
+	if (!err && file)
 		err = link_shared_indexes(out);
-	if (!err)
+	if (!err && file)
 		take_settings(out);
 	free(objects);
 	return err;

@@ -25,6 +25,26 @@ static int check_doubt(bool *published, struct session *session, const struct ck
 	return err;
 }
 
+/* When all of it has arrived: whoever asks for the newest is to find it. */
+static int announce(struct transport *transport, const struct ckpt_record *record)
+{
+	static const char *const words[] = { "push", "--porcelain", "--no-verify", NULL };
+	const char *const names[] = { transport->machine, TRANSPORT_EVERY };
+	struct strlist specs = STRLIST_INIT;
+	struct strbuf said = STRBUF_INIT;
+	char hex[OID_HEX + 1];
+	int err = transport->scratch.path ? 0 : transport_make_scratch(transport, true, false);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		strlist_addf(&specs, "+%s:" TRANSPORT_NEWEST "%s/%s",
+			     oid_hex(hex, &record->commit), transport->project, names[i]);
+	if (!err)
+		err = transport_run(&said, transport, words, &specs);
+	strbuf_release(&said);
+	strlist_release(&specs);
+	return err;
+}
+
 int handoff_give(bool *head, struct session *session, const struct remotes_item *remote,
 		 const struct ckpt_record *record, bool force, bool shown)
 {
@@ -50,6 +70,8 @@ int handoff_give(bool *head, struct session *session, const struct remotes_item 
 	if (!err && result.items[0].state == PUSH_FAILED)
 		err = ckpt_error_set(CKPT_ERROR, "'%s' was not pushed: %s", record->id,
 				     result.items[0].why);
+	if (!err)
+		err = announce(&transport, record);
 	push_result_release(&result);
 	transport_close(&transport);
 	strlist_release(&names);
@@ -58,26 +80,39 @@ int handoff_give(bool *head, struct session *session, const struct remotes_item 
 
 /* --- taking --- */
 
-static const struct fetched_item *choose_newest(const struct transport *transport,
-						const char *machine)
+static int refuse_nothing(const struct transport *transport, const char *machine, const char *why)
 {
-	const struct fetched_list *there = &transport->there;
-	const struct fetched_item *newest = NULL;
+	return ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has nothing from %s%s%s%s",
+			      transport->remote->name,
+			      machine ? "the machine '" : "other machines", machine ? machine : "",
+			      machine ? "'" : "", why);
+}
 
+/* What the remote says was handed off last; clocks of different machines do not tell. */
+static int choose_newest(const struct fetched_item **out, const struct transport *transport,
+			 const char *machine)
+{
+	const char *name = machine ? machine : TRANSPORT_EVERY;
+	const struct fetched_item *newest = fetched_find(&transport->newest, name, "");
+	const struct fetched_list *there = &transport->there;
+
+	if (!newest)
+		return refuse_nothing(transport, machine, " that was handed off");
 	for (size_t i = 0; i < there->nr; i++) {
 		const struct fetched_item *item = &there->items[i];
 
-		if (machine ? !strcmp(item->machine, machine)
-			    : strcmp(item->machine, transport->machine) != 0)
-			if (!newest || strcmp(item->ref.id, newest->ref.id) > 0)
-				newest = item;
+		if (!oid_equal(&item->ref.commit, &newest->ref.commit) ||
+		    (machine && strcmp(item->machine, machine) != 0))
+			continue;
+		if (!machine && !strcmp(item->machine, transport->machine))
+			return refuse_nothing(transport, NULL,
+					      " since this machine handed off; name a machine to take "
+					      "over from it all the same");
+		*out = item;
+		return 0;
 	}
-	if (!newest)
-		(void)ckpt_error_set(CKPT_ENOTFOUND, "the remote '%s' has nothing from %s%s%s",
-				     transport->remote->name,
-				     machine ? "the machine '" : "other machines",
-				     machine ? machine : "", machine ? "'" : "");
-	return newest;
+	return refuse_nothing(transport, machine,
+			      ": what was handed off last has been removed there");
 }
 
 /* Fetched and verified. */
@@ -225,8 +260,8 @@ int handoff_take(struct ckpt_record *out, bool *head, struct session *session,
 	err = transport_open(&transport, session, remote, shown);
 	if (!err)
 		err = transport_refresh(&transport);
-	if (!err && !(newest = choose_newest(&transport, machine)))
-		err = CKPT_ENOTFOUND;
+	if (!err)
+		err = choose_newest(&newest, &transport, machine);
 	if (!err)
 		err = fetch_one(out, &transport, newest);
 	if (!err)

@@ -5,6 +5,8 @@
  */
 #include "remote/incoming_internal.h"
 
+#include "remote/transport_internal.h"
+
 enum {
 	COMMIT_MAX = 16 << 20,
 	TREE_MAX = 64 << 20,
@@ -20,11 +22,24 @@ static void add_odd(struct strlist *odd, const char *name)
 		strlist_add(odd, name);
 }
 
+/* "<machine>/<id>", or a name alone where there are no ids. */
+static bool split_name(char **machine_out, const char **id_out, const char *name, bool no_ids)
+{
+	const char *slash = strchr(name, '/');
+
+	*machine_out = xmemdupz(name, strcspn(name, "/"));
+	*id_out = slash ? slash + 1 : "";
+	if (no_ids)
+		return !slash && (setting_name_valid(name) || !strcmp(name, TRANSPORT_EVERY));
+	return slash && setting_name_valid(*machine_out) && refs_valid_id(*id_out);
+}
+
 /* "<id>\t<ref>" */
 static bool parse_listed(struct fetched_list *out, struct strlist *odd, const char *line,
 			 const char *prefix)
 {
-	const char *name = line + OID_HEX + 1, *slash;
+	const bool no_ids = !strncmp(prefix, TRANSPORT_NEWEST, strlen(TRANSPORT_NEWEST));
+	const char *name = line + OID_HEX + 1, *id;
 	struct oid oid;
 	char *machine;
 
@@ -33,10 +48,8 @@ static bool parse_listed(struct fetched_list *out, struct strlist *odd, const ch
 	if (strncmp(name, prefix, strlen(prefix)) != 0)
 		return false;
 	name += strlen(prefix);
-	slash = strchr(name, '/');
-	machine = slash ? xmemdupz(name, (size_t)(slash - name)) : NULL;
-	if (machine && setting_name_valid(machine) && refs_valid_id(slash + 1))
-		fetched_add(out, machine, slash + 1, &oid);
+	if (split_name(&machine, &id, name, no_ids))
+		fetched_add(out, machine, id, &oid);
 	else
 		add_odd(odd, name);
 	free(machine);

@@ -61,7 +61,7 @@ enum { INCOMING_REFS_MAX = 1000000 };
 
 /**
  * Parse what `git ls-remote` says of refs below `prefix` ("refs/checkpoints/<project>/"); it is what
- * the remote says, and may be anything. Sorted. Refs whose names are not of ours are left out, and a
+ * the remote says, and may be anything. Below refs/checkpoints-newest/ there is no id. Sorted. Refs whose names are not of ours are left out, and a
  * few of them named in `odd` (may be NULL).
  */
 int incoming_parse_refs(struct fetched_list *out, struct strlist *odd, const char *text, size_t len,

@@ -313,6 +313,20 @@ static bool is_due(const struct pruning *pruning, const struct fetched_item *ite
 	       (pathset_has(pruning->removed, item->ref.id) && !refs_exist(store, item->ref.id));
 }
 
+/* What tells of a handoff that goes. */
+static bool is_newest_due(const struct pruning *pruning, const struct fetched_item *newest)
+{
+	const struct fetched_list *there = &pruning->transport->there;
+
+	if (!pruning->removed && !strcmp(newest->machine, pruning->machine))
+		return true;
+	for (size_t i = 0; i < there->nr; i++)
+		if (oid_equal(&there->items[i].ref.commit, &newest->ref.commit) &&
+		    is_due(pruning, &there->items[i]))
+			return true;
+	return false;
+}
+
 static void list_due(struct pruning *pruning)
 {
 	const struct transport *transport = pruning->transport;
@@ -332,6 +346,10 @@ static void list_due(struct pruning *pruning)
 			strlist_addf(&pruning->specs, ":" TRANSPORT_HEADS "%s/%s/%s",
 				     transport->project, pruning->machine,
 				     transport->heads.items[i].ref.id);
+	for (size_t i = 0; i < transport->newest.nr; i++)
+		if (is_newest_due(pruning, &transport->newest.items[i]))
+			strlist_addf(&pruning->specs, ":" TRANSPORT_NEWEST "%s/%s",
+				     transport->project, transport->newest.items[i].machine);
 }
 
 /* What git says of them, in pieces that fit on a command line. */

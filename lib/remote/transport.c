@@ -193,25 +193,38 @@ int transport_run(struct strbuf *out, struct transport *transport, const char *c
 
 int transport_refresh(struct transport *transport)
 {
-	char *refs = xstrfmt(TRANSPORT_REFS "%s/*", transport->project);
-	char *heads = xstrfmt(TRANSPORT_HEADS "%s/*", transport->project);
-	const char *const args[] = { "ls-remote", "--refs", "--", transport->remote->url,
-				     refs,	  heads,    NULL };
+	char *refs = xstrfmt(TRANSPORT_REFS "%s/", transport->project);
+	char *heads = xstrfmt(TRANSPORT_HEADS "%s/", transport->project);
+	char *newest = xstrfmt(TRANSPORT_NEWEST "%s/", transport->project);
+	const struct {
+		struct fetched_list *list;
+		const char *prefix;
+		struct strlist *odd;
+	} kinds[] = { { &transport->there, refs, &transport->odd },
+		      { &transport->heads, heads, NULL },
+		      { &transport->newest, newest, NULL } };
+	struct strlist patterns = STRLIST_INIT;
 	struct strbuf answer = STRBUF_INIT;
-	int err = run_git(&answer, transport, transport->session->store->path, false, args);
+	int err;
 
-	fetched_release(&transport->there);
-	fetched_release(&transport->heads);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		strlist_addf(&patterns, "%s*", kinds[i].prefix);
+	err = run_git(&answer, transport, transport->session->store->path, false,
+		      (const char *const[]){ "ls-remote", "--refs", "--", transport->remote->url,
+					     patterns.items[0], patterns.items[1],
+					     patterns.items[2], NULL });
 	strlist_release(&transport->odd);
-	refs[strlen(refs) - 1] = heads[strlen(heads) - 1] = '\0';
-	if (!err)
-		err = incoming_parse_refs(&transport->there, &transport->odd, answer.buf, answer.len,
-					  refs);
-	if (!err)
-		err = incoming_parse_refs(&transport->heads, NULL, answer.buf, answer.len, heads);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		fetched_release(kinds[i].list);
+		if (!err)
+			err = incoming_parse_refs(kinds[i].list, kinds[i].odd, answer.buf,
+						  answer.len, kinds[i].prefix);
+	}
+	strlist_release(&patterns);
 	strbuf_release(&answer);
 	free(refs);
 	free(heads);
+	free(newest);
 	return err;
 }
 
@@ -234,6 +247,7 @@ void transport_close(struct transport *transport)
 	scratch_close(&transport->scratch);
 	fetched_release(&transport->there);
 	fetched_release(&transport->heads);
+	fetched_release(&transport->newest);
 	strlist_release(&transport->odd);
 	free(transport->project);
 	free(transport->machine);

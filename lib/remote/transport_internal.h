@@ -8,6 +8,10 @@
  * Talking to a remote, by stock git: refs/checkpoints/<project>/<machine>/<id> there, and beside it
  * refs/handoff/<project>/<machine>/<id>, the commit at HEAD of a checkpoint that was handed off.
  *
+ * What was handed off last is told by the remote, not by clocks, nor by the order of a store: each
+ * handoff moves refs/checkpoints-newest/<project>/<machine> and .../@every to its checkpoint, when
+ * all that belongs to it has arrived.
+ *
  * Clones of a project find each other by its name: the id of its root commit (the smallest, if it
  * has several), or the setting `project`.
  *
@@ -25,6 +29,8 @@
  */
 #define TRANSPORT_REFS "refs/checkpoints/"
 #define TRANSPORT_HEADS "refs/handoff/"
+#define TRANSPORT_NEWEST "refs/checkpoints-newest/"
+#define TRANSPORT_EVERY "@every" /* no machine can be called like this */
 
 /** What goes in place of the commit of a checkpoint, see record_encode_bare(). */
 struct transport_bare {
@@ -39,6 +45,7 @@ struct transport {
 	char *project, *machine;
 	struct fetched_list there; /**< checkpoints of the project */
 	struct fetched_list heads; /**< commits that were handed off */
+	struct fetched_list newest; /**< checkpoints that were handed off last; without ids */
 	struct strlist odd;	   /**< some names below those of checkpoints that are not ours */
 	struct scratch scratch;	   /**< see transport_make_scratch() */
 	const char *gitdir;	   /**< another repository of ours, in place of it; or NULL */

@@ -126,22 +126,24 @@ test_pruning() {
 	on one git-checkpoint handoff -q hub
 	edit two z
 	on two git-checkpoint handoff -q hub
-	expect_eq 6 "$(hub_refs | wc -l)"
+	expect_eq 9 "$(hub_refs | wc -l)"
 	on one git-checkpoint prune -q --max-count 1 --yes
 	on one git-checkpoint push --prune >"$T/out"
 	expect_grep 'Removed 1 that are gone here' "$T/out"
-	expect_eq 4 "$(hub_refs | wc -l)"
+	expect_eq 7 "$(hub_refs | wc -l)"
 	expect_eq 1 "$(hub_refs refs/handoff | grep -c "one/$(id_on one)")"
 	on one git-checkpoint remote prune -q -y hub two
-	expect_eq '' "$(hub_refs | grep /two/ || :)"
+	expect_eq '' "$(hub_refs | grep -e /two -e /@every || :)"
 	# two still knows what it has pushed
 	on two git-checkpoint push -q --prune
 	# as git-checkpoint-push(1) has it
-	printf '#!/bin/sh\ncase $2 in *[!0]*) exit 1 ;; esac\n' >"$T/hub.git/hooks/update"
+	printf '#!/bin/sh\ncase $1,$2 in refs/checkpoints-newest/*) ;; *,*[!0]*) exit 1 ;; esac\n' \
+		>"$T/hub.git/hooks/update"
 	chmod +x "$T/hub.git/hooks/update"
 	expect_exit 128 on two git-checkpoint remote prune -q -y hub one 2>"$T/err"
 	expect_grep 'hook declined' "$T/err"
 	expect_eq 2 "$(hub_refs | grep -c /one/)"
+	on two git-checkpoint fetch -q
 	edit one z
 	on one git-checkpoint handoff -q hub
 }
@@ -166,6 +168,49 @@ test_a_clock_that_went_back() {
 	on one git-checkpoint handoff -q hub
 	on two git-checkpoint takeover -q -y hub
 	same
+}
+
+# Ids of two stores tell nothing of which is newer, even if a machine has both.
+test_a_machine_with_two_stores() {
+	machines
+	on one faketime -f +1d git-checkpoint save -q
+	edit one old
+	on one git-checkpoint handoff -q hub
+	# set up again
+	rm -rf "$T/machines/one/src/one" "$T/machines/one/state"
+	machine one src/one
+	on one git-checkpoint remote add -q hub "$T/hub.git"
+	edit one newer
+	on one git-checkpoint handoff -q hub
+	for name in '' one; do
+		on two git-checkpoint takeover -q -y hub $name
+		same
+		on two git-checkpoint undo -q -y
+	done
+}
+
+# The clock of each machine is another one; who comes last counts.
+test_clocks_that_disagree() {
+	machines
+	machine three three
+	on three git-checkpoint remote add -q hub "$T/hub.git"
+	edit one first
+	on one faketime -f +2d git-checkpoint handoff -q hub
+	edit two second
+	on two git-checkpoint handoff -q hub
+	on three git-checkpoint takeover -q -y hub
+	expect_eq second "$(on three cat file)"
+	on three git-checkpoint takeover -q -y hub one
+	expect_eq first "$(on three cat file)"
+	# what another machine gave before is not taken over its own by mistake
+	expect_exit 128 on two git-checkpoint takeover -y hub 2>"$T/err"
+	expect_grep 'nothing from other machines since this machine handed off; name a machine' "$T/err"
+	# what was only pushed was not handed off
+	edit two third
+	on two git-checkpoint save -q
+	on two git-checkpoint push -q
+	on three git-checkpoint takeover -q -y hub two
+	expect_eq second "$(on three cat file)"
 }
 
 test_shallow_clones() {
@@ -199,7 +244,30 @@ test_sha256() {
 	expect_eq '' "$(hub_refs)"
 	on one git update-ref refs/remotes/origin/main HEAD
 	on one git-checkpoint handoff -q hub
-	expect_eq 1 "$(hub_refs | wc -l)"
+	expect_eq 1 "$(hub_refs refs/checkpoints | wc -l)"
+	expect_eq '' "$(hub_refs refs/handoff)"
+}
+
+# Without the commit at HEAD, or all that git knows here, nobody can continue there.
+test_half_a_handoff_is_none() {
+	machines
+	edit one x
+	on one git commit -q --allow-empty -m more
+	printf '#!/bin/sh\ncase $1 in refs/handoff/*) exit 1 ;; esac\n' >"$T/hub.git/hooks/update"
+	chmod +x "$T/hub.git/hooks/update"
+	expect_exit 128 on one git-checkpoint handoff hub 2>"$T/err"
+	expect_grep 'hook declined' "$T/err"
+	expect_exit 128 on two git-checkpoint takeover -y hub 2>"$T/err"
+	expect_grep 'nothing from other machines that was handed off' "$T/err"
+	rm "$T/hub.git/hooks/update"
+	on one git-checkpoint handoff -q hub
+	on two git-checkpoint takeover -q -y hub
+	same
+	# an index that cannot be read
+	echo junk >"$T/machines/one/src/one/.git/index"
+	on one sh -c 'echo more >file'
+	expect_exit 3 on one git-checkpoint handoff -q hub 2>"$T/err"
+	expect_grep 'the state of the repository is not in it' "$T/err"
 }
 
 # That it cannot be reached does not mean that it does not have the commit.

@@ -50,14 +50,15 @@ test_takeover() {
 	on one git-checkpoint handoff -q hub
 	count_git two git-checkpoint takeover -q -y hub
 	same
-	at_most 9
+	at_most 10
 }
 
 test_handoff() {
 	machines
 	one_of_each
 	count_git one git-checkpoint handoff -q hub
-	at_most 8
+	# two pushes: that it was handed off is told when all of it is there
+	at_most 9
 	on two git-checkpoint takeover -q -y hub
 	same
 }
