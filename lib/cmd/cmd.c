@@ -85,7 +85,7 @@ int cmd_dispatch(const struct opt_spec *spec, int argc, char **argv)
 	struct session session = { 0 };
 	int err = opt_parse(spec, argc, argv, &args), status = EXIT_DONE;
 
-	if (!err && spec->subs) {
+	if (!err && spec->subs && args.nr) {
 		spec = opt_sub(spec, args.items[0]);
 		strlist_drop_first(&args);
 	}

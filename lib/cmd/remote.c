@@ -195,4 +195,5 @@ const struct opt_spec cmd_remote_spec = {
 	.command = "remote",
 	.summary = "say where checkpoints can be pushed to",
 	.subs = subs,
+	.run = list,
 };

@@ -48,7 +48,11 @@ bool remotes_name_valid(const char *name);
 /** CKPT_EREFUSED if the name is taken, CKPT_ERROR for a URL that is not used ("ext::"). */
 int remotes_add(struct session *session, const char *name, const char *url, bool push_auto);
 
-/** The URL that the project has for one of its own remotes; the caller frees it. */
+/**
+ * The URL that the project has for one of its own remotes; the caller frees it. CKPT_EREFUSED unless
+ * it is on another machine: the project's configuration may come from anybody, and hooks of a
+ * repository on this disk run.
+ */
 int remotes_of_project(char **url_out, struct session *session, const char *name);
 
 /** CKPT_ENOTFOUND if there is none of that name. */
@@ -73,6 +77,9 @@ char *remotes_absolute(const char *url, const char *base);
 
 /** A URL for people and for JSON: without a password in it. The caller frees it. */
 char *remotes_shown(const char *url);
+
+/** A text that may have it without that password. The caller frees it. */
+char *remotes_hide(const char *text, const char *url);
 
 /* for tests */
 int remotes_from_json(struct remotes *out, const json_t *array);

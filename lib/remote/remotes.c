@@ -60,7 +60,8 @@ char *remotes_absolute(const char *url, const char *base)
 	return strbuf_detach(&path, NULL);
 }
 
-char *remotes_shown(const char *url)
+/* What nobody shall see of it, and its length; 0: nothing. */
+static size_t find_secret(const char **out, const char *url)
 {
 	const char *host = strstr(url, "://"), *at = NULL, *secret;
 
@@ -68,16 +69,39 @@ char *remotes_shown(const char *url)
 		if (*p == '@')
 			at = p;
 	if (!at)
-		return xstrdup(url);
+		return 0;
 	/* For a web server, what looks like a user may be a token. */
 	secret = host + 3;
 	if (host - url >= 3 && !strncmp(host - 3, "ssh", 3)) {
 		secret = memchr(secret, ':', (size_t)(at - secret));
 		if (!secret)
-			return xstrdup(url);
+			return 0;
 		secret++;
 	}
-	return xstrfmt("%.*s***%s", (int)(secret - url), url, at);
+	*out = secret;
+	return (size_t)(at - secret);
+}
+
+char *remotes_hide(const char *text, const char *url)
+{
+	const char *secret, *found;
+	size_t len = find_secret(&secret, url);
+	struct strbuf clean = STRBUF_INIT;
+
+	for (; len && (found = memmem(text, strlen(text), secret, len)); text = found + len) {
+		strbuf_add(&clean, text, (size_t)(found - text));
+		strbuf_addstr(&clean, "***");
+	}
+	strbuf_addstr(&clean, text);
+	return strbuf_detach(&clean, NULL);
+}
+
+char *remotes_shown(const char *url)
+{
+	const char *secret;
+	size_t len = find_secret(&secret, url);
+
+	return len ? xstrfmt("%.*s***%s", (int)(secret - url), url, secret + len) : xstrdup(url);
 }
 
 /* --- in checkpoint/state --- */
@@ -149,23 +173,38 @@ int remotes_forget(struct store *store)
 	return state_set(store, member, NULL);
 }
 
+/* One of git's own can be called the same. */
+static bool may_be_added(const char *name)
+{
+	size_t len = strlen(name);
+
+	return remotes_name_valid(name) && !strstr(name, "..") && name[len - 1] != '.' &&
+	       (len < 5 || strcmp(name + len - 5, ".lock") != 0);
+}
+
 int remotes_add(struct session *session, const char *name, const char *url, bool push_auto)
 {
 	struct remotes remotes = { 0 };
+	char *shown;
 	int err;
 
-	if (!remotes_name_valid(name))
+	if (!may_be_added(name))
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' cannot be the name of a remote: use letters, digits, '.', "
-				      "'_' and '-', and begin with a letter or digit",
+				      "'_' and '-', begin with a letter or digit, and end as git lets "
+				      "a remote's name end",
 				      name);
-	if (!url_valid(url))
-		return ckpt_error_set(CKPT_ERROR,
-				      strncasecmp(url, "ext::", 5) != 0
-					      ? "'%s' is not a URL"
-					      : "'%s' is not used as a URL: one that begins with 'ext::' "
-						"could run any command",
-				      url);
+	if (!url_valid(url)) {
+		shown = remotes_shown(url);
+		err = ckpt_error_set(CKPT_ERROR,
+				     strncasecmp(url, "ext::", 5) != 0
+					     ? "'%s' is not a URL"
+					     : "'%s' is not used as a URL: one that begins with 'ext::' "
+					       "could run any command",
+				     shown);
+		free(shown);
+		return err;
+	}
 	err = store_lock(session->store, session->settings.lock_timeout);
 	if (err)
 		return err;
@@ -181,6 +220,33 @@ int remotes_add(struct session *session, const char *name, const char *url, bool
 	return err;
 }
 
+/* A path, or what git hands to a program of that name, is not. */
+static bool is_of_another_machine(const char *url)
+{
+	static const char *const schemes[] = { "http",	  "https",   "ssh", "git",
+					       "git+ssh", "ssh+git", "ftp", "ftps" };
+	const char *end = strstr(url, "://");
+
+	for (size_t i = 0; end && i < ARRAY_SIZE(schemes); i++)
+		if (strlen(schemes[i]) == (size_t)(end - url) &&
+		    !strncasecmp(url, schemes[i], (size_t)(end - url)))
+			return true;
+	return !end && !is_path(url) && !strstr(url, "::");
+}
+
+static int refuse_local(const char *name, const char *url)
+{
+	char *shown = remotes_shown(url);
+	int err = ckpt_error_set(CKPT_EREFUSED,
+				 "the project's remote '%s' is '%s', which is no URL of another machine: "
+				 "what is there runs as you; if you trust it, name it yourself: 'git "
+				 "checkpoint remote add <name> <url>'",
+				 name, shown);
+
+	free(shown);
+	return err;
+}
+
 int remotes_of_project(char **url_out, struct session *session, const char *name)
 {
 	char *key = xstrfmt("remote.%s.url", name);
@@ -192,6 +258,8 @@ int remotes_of_project(char **url_out, struct session *session, const char *name
 	strbuf_trim(&url);
 	if (err || !url.len)
 		err = ckpt_error_set(CKPT_ERROR, "the project has no remote '%s'", name);
+	else if (!is_of_another_machine(url.buf))
+		err = refuse_local(name, url.buf);
 	else
 		*url_out = xstrdup(url.buf);
 	strbuf_release(&url);

@@ -91,26 +91,34 @@ static bool is_about_refs(const char *line)
 	       (strchr(" *+-=!", *line) && strstr(line, "refs/"));
 }
 
+struct listening {
+	struct strbuf line;
+	const char *url;
+};
+
 /* Part of it is what the other side says, to which the terminal must not listen. */
-static void show_line(const struct strbuf *line)
+static void show_line(const struct listening *listening)
 {
+	char *text = remotes_hide(listening->line.buf, listening->url);
 	struct strbuf clean = STRBUF_INIT;
 
-	utf8_printable(&clean, line->buf, line->len, "\r\n\t", '?');
+	utf8_printable(&clean, text, strlen(text), "\r\n\t", '?');
 	(void)fs_write_all(STDERR_FILENO, clean.buf, clean.len);
 	strbuf_release(&clean);
+	free(text);
 }
 
 static void show_progress(const char *data, size_t len, void *payload)
 {
-	struct strbuf *line = payload;
+	struct listening *listening = payload;
+	struct strbuf *line = &listening->line;
 
 	for (size_t i = 0; i < len; i++) {
 		strbuf_addch(line, data[i]);
 		if (data[i] != '\n' && data[i] != '\r')
 			continue;
 		if (!is_about_refs(line->buf))
-			show_line(line);
+			show_line(listening);
 		strbuf_reset(line);
 	}
 }
@@ -141,7 +149,7 @@ static char *find_reason(const char *said)
 static int run_git(struct strbuf *out, struct transport *transport, const char *gitdir, bool shown,
 		   const char *const args[])
 {
-	struct strbuf line = STRBUF_INIT;
+	struct listening listening = { STRBUF_INIT, transport->remote->url };
 	const struct gitrun how = {
 		.profile = GITRUN_TRANSPORT,
 		.lost = &transport->lost,
@@ -150,20 +158,21 @@ static int run_git(struct strbuf *out, struct transport *transport, const char *
 		.patience = (double)transport->session->settings.remote_timeout,
 		.stop = was_cancelled,
 		.heard = shown ? show_progress : NULL,
-		.payload = &line,
+		.payload = &listening,
 		.file_limit = transport->limit,
 	};
 	int err = gitrun(out, &how, args);
-	char *why;
+	char *why, *clean;
 
-	strbuf_release(&line);
+	strbuf_release(&listening.line);
 	if (err != CKPT_ERROR)
 		return err == CKPT_ELOCKED ? cancel_check() : err;
 	why = transport->lost ? NULL : find_rejection(out->buf);
 	if (!why && !transport->lost)
 		why = find_reason(out->buf);
-	err = ckpt_error_set(err, "remote '%s': %s", transport->remote->name,
-			     why ? why : ckpt_error_last());
+	clean = remotes_hide(why ? why : ckpt_error_last(), transport->remote->url);
+	err = ckpt_error_set(err, "remote '%s': %s", transport->remote->name, clean);
+	free(clean);
 	free(why);
 	return err;
 }

@@ -90,7 +90,8 @@ struct opt_spec {
 	const char *summary;	     /**< one line */
 	const struct opt *options;   /**< NULL: none */
 	const struct opt_arg *args;  /**< NULL: none */
-	const struct opt_spec *subs; /**< NULL: none; the last one has no `command` */
+	/** NULL: none; the last one has no `command`. Without one of them `run` is called, if there is any. */
+	const struct opt_spec *subs;
 	/**
 	 * For completion: add what fits `what`, an option with a value
 	 * ("--source") or an argument ("<key>"), if only this command knows

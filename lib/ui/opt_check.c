@@ -229,7 +229,7 @@ int opt_check(const struct opt_rows *rows, const struct strlist *args, size_t sk
 	int err;
 
 	if (spec->subs)
-		return error_sub(spec, args);
+		return spec->run && !args->nr ? 0 : error_sub(spec, args);
 	/* What looked like its name was the value of an option. */
 	if (skip && (!args->nr || strcmp(args->items[0], opt_sub_name(spec)) != 0))
 		return ckpt_error_set(CKPT_EUSAGE, "options before '%s' must be spelled out",

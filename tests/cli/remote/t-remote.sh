@@ -16,7 +16,7 @@ test_remotes_are_listed_and_removed() {
 	expect_exit 5 git-checkpoint remote add hub /x 2>/dev/null
 	expect_exit 128 git-checkpoint remote add e 'ext::sh -c touch% x' 2>"$T/err"
 	expect_grep 'could run any command' "$T/err"
-	for name in -x a/b '' 'a b' chk_20250101_000000_012345; do
+	for name in -x a/b '' 'a b' chk_20250101_000000_012345 a..b x.lock x.; do
 		status=0
 		git-checkpoint remote add -- "$name" /x 2>/dev/null || status=$?
 		expect_eq 128 $status "'$name'"
@@ -29,6 +29,9 @@ test_remotes_are_listed_and_removed() {
 	git-checkpoint remote remove other >/dev/null
 	expect_exit 128 git-checkpoint remote remove other 2>/dev/null
 	expect_eq 'hub  /tmp/hub.git' "$(git-checkpoint remote list)"
+	expect_eq 'hub  /tmp/hub.git' "$(git-checkpoint remote)"
+	expect_eq "$(git-checkpoint remote list --json)" "$(git-checkpoint remote --json)"
+	expect_exit 129 git-checkpoint remote lits 2>/dev/null
 }
 
 # Without a remote nothing else matters, not even that there is no checkpoint.
@@ -56,11 +59,6 @@ test_paths_that_are_relative() {
 	edit one x
 	on one git-checkpoint save -q
 	on one git-checkpoint push -q
-	# a project's own: from the top of its files
-	on two git remote add origin "$(realpath --relative-to="$T/machines/two/work/two" "$T/hub.git")"
-	on two git-checkpoint -C dir remote add -q origin --project-remote origin 2>/dev/null
-	on two git-checkpoint fetch -q origin
-	on two git-checkpoint verify -q one/@
 	# shellcheck disable=SC2088 # git expands it
 	for url in host:x.git ssh://host/x 'helper::x/y' '~/x'; do
 		on two git-checkpoint remote add -q "u$(echo "$url" | tr -dc a-z)" "$url"
@@ -76,11 +74,17 @@ test_passwords_stay_in_the_store() {
 	git-checkpoint remote add ssh ssh://me:hunter2@127.0.0.1:1/x >>"$T/out"
 	git-checkpoint remote list >>"$T/out"
 	git-checkpoint remote list --json >>"$T/out"
+	expect_exit 128 git-checkpoint remote add ext ext::https://me:hunter2@host/x >>"$T/out" 2>&1
+	git-checkpoint remote add git git://hunter2@127.0.0.1:1/x
+	git-checkpoint remote add odd odd::https://me:hunter2@127.0.0.1:1/x
 	echo 1 >file
 	git-checkpoint save -q
 	git-checkpoint config -q project it
 	git-checkpoint push pw >>"$T/out" 2>&1 || :
-	git-checkpoint fetch pw --json >>"$T/out" 2>&1 || :
+	for name in pw token ssh git odd; do
+		git-checkpoint fetch $name --json >>"$T/out" 2>&1 || :
+		git-checkpoint push $name >>"$T/out" 2>&1 || :
+	done
 	expect_no_grep hunter2 "$T/out"
 	expect_grep '^pw  http://\*\*\*@127.0.0.1:1/x.git' "$T/out"
 	expect_grep '^ssh  ssh://me:\*\*\*@127.0.0.1:1/x' "$T/out"
@@ -102,16 +106,49 @@ test_a_remote_does_not_steer_the_terminal() {
 
 test_the_remote_of_a_project_is_used_only_if_named() {
 	machines
-	on one git remote add origin "$T/hub.git"
+	on one git remote add origin ssh://host/x.git
 	on one git-checkpoint remote remove -q hub
 	edit one x
 	on one git-checkpoint save -q
 	expect_exit 128 on one git-checkpoint push 2>/dev/null
-	on one git-checkpoint remote add mine --project-remote origin >/dev/null 2>"$T/err"
-	expect_grep 'untracked files too' "$T/err"
-	on one git-checkpoint push -q
-	expect_eq 1 "$(hub_refs refs/checkpoints | wc -l)"
-	expect_eq '' "$(hub_refs refs/heads)"
+	for url in ssh://host/x.git https://host/x.git git@host:x.git git://host/x.git; do
+		on one git config remote.origin.url "$url"
+		on one git-checkpoint remote add mine --project-remote origin >/dev/null 2>"$T/err"
+		expect_grep 'untracked files too' "$T/err"
+		expect_eq "mine  $url" "$(on one git-checkpoint remote list)"
+		on one git-checkpoint remote remove -q mine
+	done
+}
+
+# What the project's configuration names is not run: hooks of a repository in the working directory, or
+# a program of that name.
+test_the_remote_of_a_project_is_on_another_machine() {
+	machines
+	on one git-checkpoint remote remove -q hub
+	on one git init -q --bare evil
+	printf '#!/bin/sh\ntouch "%s"\n' "$T/ran" >"$T/machines/one/src/one/evil/hooks/pre-receive"
+	chmod +x "$T/machines/one/src/one/evil/hooks/pre-receive"
+	cp "$T/machines/one/src/one/evil/hooks/pre-receive" "$T/git-remote-evil"
+	edit one x
+	on one git-checkpoint save -q
+	on one git config remote.origin.uploadpack "touch $T/ran"
+	on one git config remote.origin.receivepack "touch $T/ran"
+	on one git config remote.origin.vcs evil
+	on one git config core.sshCommand "touch $T/ran"
+	on one git config url.evil.insteadOf https://host/
+	for url in ./evil evil "$T/machines/one/src/one/evil" '~/src/one/evil' "file://$T/machines/one/src/one/evil" \
+		"FILE://$T/hub.git" "$T/hub.git" ../one/evil evil::x evil://x "ext::touch $T/ran" 'fd::3' -x; do
+		on one git config remote.origin.url "$url"
+		expect_exit 5 on one git-checkpoint remote add mine --project-remote=origin 2>"$T/err"
+		expect_grep 'which is no URL of another machine' "$T/err"
+		expect_eq '' "$(on one git-checkpoint remote list 2>/dev/null)"
+	done
+	# what else is configured there has no say
+	on one git config remote.origin.url 'https://host/'
+	on one git-checkpoint remote add -q mine --project-remote=origin 2>/dev/null
+	on one git config checkpoint.remoteTimeout 5
+	PATH=$T:$PATH expect_exit 128 on one git-checkpoint push -q mine 2>/dev/null
+	test ! -e "$T/ran"
 }
 
 test_a_checkpoint_goes_over_and_comes_back() {
