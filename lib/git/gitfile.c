@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "git/gitfile.h"
 
-/* No text file of git is that large; a nested ".git" may contain anything, even things that block. */
-enum { TEXT_MAX = 256 << 20 };
-
-char *gitfile_read(const char *dir, const char *name)
+static char *read_file(const char *dir, const char *name, off_t max)
 {
 	struct strbuf path = STRBUF_INIT, text = STRBUF_INIT;
 	char *real = NULL, *result = NULL;
@@ -17,7 +14,7 @@ char *gitfile_read(const char *dir, const char *name)
 	/* Few are links; to find out where each one is would take longer than to read it. */
 	if (!lstat(file, &st) && S_ISLNK(st.st_mode))
 		file = real = path_real(file);
-	if (file && !lstat(file, &st) && S_ISREG(st.st_mode) && st.st_size <= TEXT_MAX &&
+	if (file && !lstat(file, &st) && S_ISREG(st.st_mode) && st.st_size <= max &&
 	    !fs_read_file(&text, AT_FDCWD, file)) {
 		while (text.len && strchr("\r\n", text.buf[text.len - 1]))
 			strbuf_setlen(&text, text.len - 1);
@@ -27,6 +24,16 @@ char *gitfile_read(const char *dir, const char *name)
 	strbuf_release(&path);
 	strbuf_release(&text);
 	return result;
+}
+
+char *gitfile_read(const char *dir, const char *name)
+{
+	return read_file(dir, name, 1 << 20);
+}
+
+char *gitfile_read_long(const char *dir, const char *name)
+{
+	return read_file(dir, name, 64 << 20);
 }
 
 bool gitfile_is_id(const char *text)

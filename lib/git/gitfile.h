@@ -11,9 +11,13 @@
 
 /**
  * The text of `dir`/`name` without its newline, links followed; NULL if it
- * cannot be read. The caller frees it.
+ * cannot be read, or has more than a MiB: any number of nested ".git" may lead to the same file, which
+ * may contain anything, even things that block. The caller frees it.
  */
 char *gitfile_read(const char *dir, const char *name);
+
+/** The same for a file of the project's own repository that may have many lines: 64 MiB. */
+char *gitfile_read_long(const char *dir, const char *name);
 
 /**
  * What HEAD says: "ref: refs/..." (also if it is a symbolic link, as in old

@@ -120,10 +120,9 @@ static int resolve_gitdir(char **gitdir_out, char **common_out, const char *path
 	return err;
 }
 
-/* Called for every nested repository: most configurations can be ruled out without parsing. */
-static bool mentions(const char *dir, const char *name, const char *const words[])
+/* Frees the text, which may be NULL. Most configurations can be ruled out without parsing. */
+static bool mentions(char *text, const char *const words[])
 {
-	char *text = gitfile_read(dir, name);
 	bool found = false;
 
 	for (size_t i = 0; text && words[i] && !found; i++)
@@ -152,7 +151,7 @@ static int note_format(const char *key, const char *value, void *payload)
 
 static int read_config(struct format *out, const char *dir, const char *name)
 {
-	char *text = gitfile_read(dir, name);
+	char *text = gitfile_read_long(dir, name);
 	int err = text ? configtext_parse(text, strlen(text), note_format, out) : 0;
 
 	free(text);
@@ -168,7 +167,7 @@ static int read_format(struct format *out, const char *gitdir, const char *commo
 	static const char *const words[] = { "worktree", "objectformat", "bare", NULL };
 	int err;
 
-	if (!mentions(common, "config", words))
+	if (!mentions(gitfile_read_long(common, "config"), words))
 		return 0;
 	err = read_config(out, common, "config");
 	if (!err && strcmp(gitdir, common)) {
@@ -176,7 +175,7 @@ static int read_format(struct format *out, const char *gitdir, const char *commo
 		free(out->worktree);
 		out->worktree = NULL;
 	}
-	if (!err && out->own_config && mentions(gitdir, "config.worktree", words))
+	if (!err && out->own_config && mentions(gitfile_read_long(gitdir, "config.worktree"), words))
 		err = read_config(out, gitdir, "config.worktree");
 	return err;
 }
@@ -187,7 +186,7 @@ static bool is_sha256(const char *common)
 	static const char *const words[] = { "objectformat", NULL };
 	struct format format = { 0 };
 
-	if (mentions(common, "config", words))
+	if (mentions(gitfile_read(common, "config"), words))
 		read_format(&format, common, common);
 	free(format.worktree);
 	return format.sha256;

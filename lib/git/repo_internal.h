@@ -4,7 +4,11 @@
 
 /** What repo_state.c and repo_peek.c share. */
 
-/** The id that the text of a packed-refs file has for a ref; NULL if there is none. */
-char *repo_find_packed(const char *text, const char *ref);
+/**
+ * The id that a packed-refs file has for a ref, NULL if there is none. Of a sorted file, as git writes it,
+ * only some pieces are read: many nested repositories may have the same one. `flags` as for
+ * fs_open_regular().
+ */
+char *repo_find_packed(int dirfd, const char *path, int flags, const char *ref);
 
 #endif

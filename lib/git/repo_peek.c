@@ -12,7 +12,7 @@
  * are read. Everything else is left to repo_open_at() and repo_read_state().
  */
 
-enum { LINE_SIZE = 4096, PACKED_MAX = 256 << 20 };
+enum { LINE_SIZE = 4096 };
 
 static const char heads[] = "refs/heads/";
 
@@ -80,26 +80,13 @@ static int open_gitdir(int rootfd, const char *path)
 	return fd;
 }
 
-static char *packed_id(int gitfd, const char *ref)
-{
-	struct strbuf text = STRBUF_INIT;
-	char *id = NULL;
-	struct stat st;
-
-	if (!fstatat(gitfd, "packed-refs", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
-	    st.st_size <= PACKED_MAX && !fs_read_file(&text, gitfd, "packed-refs"))
-		id = repo_find_packed(text.buf, ref);
-	strbuf_release(&text);
-	return id;
-}
-
 /* The commit of a branch, as far as it is easily found. */
 static bool read_branch(struct repo_state *out, int gitfd, const char *ref)
 {
 	char line[LINE_SIZE];
 
 	if (!read_line(line, gitfd, ref))
-		out->head = packed_id(gitfd, ref);
+		out->head = repo_find_packed(gitfd, "packed-refs", O_NOFOLLOW, ref);
 	else if (gitfile_is_id(line))
 		out->head = xmemdupz(line, strcspn(line, " \t"));
 	if (!out->head)

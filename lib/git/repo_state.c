@@ -21,7 +21,15 @@ static bool has(const char *dir, const char *name)
 	return found;
 }
 
-char *repo_find_packed(const char *text, const char *ref)
+/* --- packed refs --- */
+
+enum {
+	PIECE = 8 << 10,      /* has a line, wherever it begins */
+	FEW = 64 << 10,	      /* no more need be searched for where to look */
+	UNSORTED_MAX = 16 << 20, /* no git has written that for years */
+};
+
+static char *find_in_text(const char *text, const char *ref)
 {
 	char *needle = xstrfmt(" %s", ref), *id = NULL;
 	size_t len = strlen(needle);
@@ -42,14 +50,84 @@ char *repo_find_packed(const char *text, const char *ref)
 	return id;
 }
 
-static char *packed_ref(const char *common, const char *ref)
+/*
+ * The first line of a ref that begins after `at`, in `piece`; its name is returned, and where it begins is
+ * put into `at`. NULL if there is none.
+ */
+static const char *next_ref(char *piece, off_t *at, int fd)
 {
-	char *text = gitfile_read(common, "packed-refs");
-	char *id = text ? repo_find_packed(text, ref) : NULL;
+	ssize_t len = fs_pread_full(fd, piece, PIECE, *at);
+	char *line = len > 0 ? memchr(piece, '\n', (size_t)len) : NULL, *end = piece + len;
 
+	while (line) {
+		char *start = line + 1, *name;
+
+		line = memchr(start, '\n', (size_t)(end - start));
+		if (!line)
+			break;
+		*line = '\0';
+		name = strchr(start, ' ');
+		if (!name || *start == '^' || *start == '#')
+			continue;
+		*at += start - piece;
+		return name + 1;
+	}
+	return NULL;
+}
+
+/* Where in a sorted file its line must be: few bytes of it, or all if that is not to be found out. */
+static void narrow_down(off_t *from, off_t *to, int fd, const char *ref)
+{
+	char *piece = xmalloc(PIECE);
+
+	while (*to - *from > FEW) {
+		off_t middle = *from + (*to - *from) / 2, at = middle;
+		const char *name = next_ref(piece, &at, fd);
+
+		if (!name)
+			break;
+		if (strcmp(ref, name) < 0)
+			*to = middle + PIECE; /* the line before may begin earlier and end here */
+		else
+			*from = at;
+	}
+	free(piece);
+}
+
+char *repo_find_packed(int dirfd, const char *path, int flags, const char *ref)
+{
+	struct stat st;
+	int fd = fs_open_regular(&st, dirfd, path, flags);
+	off_t from = 0, to = fd < 0 ? 0 : st.st_size;
+	char *text = NULL, *id = NULL, head[256] = "";
+	ssize_t len = -1;
+
+	if (fd >= 0 && to > FEW && fs_pread_full(fd, head, sizeof(head) - 1, 0) > 0) {
+		head[strcspn(head, "\n")] = '\0';
+		if (strstr(head, " sorted"))
+			narrow_down(&from, &to, fd, ref);
+	}
+	if (fd >= 0 && to - from <= UNSORTED_MAX) {
+		text = xcalloc(1, (size_t)(to - from) + 1);
+		len = fs_pread_full(fd, text, (size_t)(to - from), from);
+	}
+	if (len >= 0)
+		id = find_in_text(text, ref);
 	free(text);
+	fs_close(fd);
 	return id;
 }
+
+static char *packed_ref(const char *common, const char *ref)
+{
+	char *path = xstrfmt("%s/packed-refs", common);
+	char *id = repo_find_packed(AT_FDCWD, path, 0, ref);
+
+	free(path);
+	return id;
+}
+
+/* --- what HEAD leads to --- */
 
 /* These belong to one worktree, all others are shared. */
 static bool is_private_ref(const char *ref)

@@ -188,7 +188,7 @@ static char *branch_of(const struct gitstate *state)
 static int read_branch_config(struct gitstate *state, const struct repo *repo)
 {
 	char *branch = branch_of(state),
-	     *text = branch ? gitfile_read(repo->commondir, "config") : NULL;
+	     *text = branch ? gitfile_read_long(repo->commondir, "config") : NULL;
 	struct wanted wanted = { state, NULL };
 	int err = 0;
 

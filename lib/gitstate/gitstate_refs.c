@@ -173,7 +173,7 @@ static int read_stashes(struct gitstate *state, const struct repo *repo, const c
 
 	if (!stash)
 		return 0;
-	log = reftable ? NULL : gitfile_read(repo->commondir, "logs/refs/stash");
+	log = reftable ? NULL : gitfile_read_long(repo->commondir, "logs/refs/stash");
 	if (reftable)
 		err = ask_log(state, repo);
 	else if (log)

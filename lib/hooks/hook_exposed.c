@@ -113,7 +113,7 @@ static void add_file(struct strlist *out, const struct repo *repo, const char *n
 /* The second word of each line: "pick 1234abc subject". */
 static void add_todo(struct strlist *out, const struct repo *repo, const char *name)
 {
-	char *text = gitfile_read(repo->gitdir, name);
+	char *text = gitfile_read_long(repo->gitdir, name);
 
 	for (char *line = text, *next; line; line = next) {
 		char *word, *save = NULL;

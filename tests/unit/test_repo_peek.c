@@ -71,6 +71,53 @@ static void test_peek_where_it_is_plain(void **state)
 	assert_true(peek("separate"));
 }
 
+/* Each ref, and names between them that there are not, as git has them. */
+static void compare_refs(const struct repo *repo, const char *refs)
+{
+	char *all = xstrdup(refs), *line, *rest = NULL;
+
+	for (line = strtok_r(all, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char *name = strchr(line, ' '), *longer = xstrfmt("%s0none", name + 1);
+		char *id = repo_ref(repo, name + 1), *none = repo_ref(repo, longer);
+
+		*name = '\0';
+		same(id, line);
+		same(none, NULL);
+		free(longer);
+		free(none);
+		free(id);
+	}
+	free(all);
+}
+
+static void test_packed_refs_of_any_size(void **state)
+{
+	struct strbuf refs = STRBUF_INIT;
+	struct repo *repo;
+	char *dir = xstrfmt("%s/many", real);
+
+	(void)state;
+	make("many");
+	sh("cd many && git tag -a -m x annotated && a=$(git rev-parse HEAD) b=$(git rev-parse HEAD~1) "
+	   "c=$(git rev-parse annotated) && perl -e 'srand $ARGV[0]; for (1 .. 6000) {"
+	   " my $name = join \"/\", map { join \"\", map { chr 97 + int rand 3 } 0 .. rand 20 } 0 .. rand 4;"
+	   " print \"create refs/tags/t$_-$name $ARGV[1 + int rand 3]\\n\" }' %u $a $b $c |"
+	   " git update-ref --stdin && git pack-refs --all", rnd(1000000));
+	ask(&refs, "git -C many for-each-ref --format='%%(objectname) %%(refname)'");
+	assert_int_equal(repo_open_at(&repo, dir), 0);
+	compare_refs(repo, refs.buf);
+	sh("cp many/.git/packed-refs sorted && sed -i '/^#/d' many/.git/packed-refs");
+	compare_refs(repo, refs.buf);
+	/* sparse, or without an end of line: it takes no time, whatever comes of it */
+	sh("cp sorted many/.git/packed-refs && truncate -s 200G many/.git/packed-refs");
+	assert_null(repo_ref(repo, "refs/tags/none"));
+	sh("truncate -s 0 many/.git/packed-refs && truncate -s 200G many/.git/packed-refs");
+	assert_null(repo_ref(repo, "refs/tags/annotated"));
+	repo_free(repo);
+	strbuf_release(&refs);
+	free(dir);
+}
+
 static void test_peek_leaves_the_rest(void **state)
 {
 	static const char *const special[] = {
@@ -132,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_peek_where_it_is_plain),
+		cmocka_unit_test(test_packed_refs_of_any_size),
 		cmocka_unit_test(test_peek_leaves_the_rest),
 	};
 

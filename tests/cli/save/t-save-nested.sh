@@ -304,4 +304,26 @@ test_from_inside_of_the_nested_one_it_is_the_worktree() {
 	expect_missing "$(store_dir ..)"
 }
 
+# They take no disk space, and any number of ".git" may lead to them.
+test_endless_files_of_a_repository() {
+	git init -q .
+	echo .g >.gitignore
+	for file in HEAD config packed-refs commondir refs/heads/x info/exclude index sequencer/todo; do
+		rm -rf .g n1
+		git init -q --bare .g
+		git symbolic-ref HEAD refs/heads/x
+		mkdir -p n1 .g/sequencer
+		rm -f .g/$file
+		truncate -s 255M .g/$file
+		echo "gitdir: $PWD/.g" >n1/.git
+		echo $file >n1/f
+		(
+			# shellcheck disable=SC3045 # every shell that is a /bin/sh has it
+			ulimit -v 200000
+			git-checkpoint save -q
+		)
+		expect_eq $file "$(git-checkpoint show @:n1/f)" "$file"
+	done
+}
+
 run_tests
