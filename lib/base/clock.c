@@ -95,6 +95,14 @@ char *clock_format_day(char out[CLOCK_ISO_SIZE], int64_t when, int64_t now)
 	return out;
 }
 
+char *clock_format_local(char out[CLOCK_ISO_SIZE], int64_t when)
+{
+	struct tm tm = split_local(when);
+
+	strftime(out, CLOCK_ISO_SIZE, "%Y-%m-%d %H:%M:%S %z", &tm);
+	return out;
+}
+
 char *clock_format_minute(char out[CLOCK_ISO_SIZE], int64_t when)
 {
 	struct tm tm = split_local(when);

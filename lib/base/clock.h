@@ -29,6 +29,9 @@ double clock_monotonic(void);
 /** "2026-09-30T12:34:56Z"; returns `out`. */
 char *clock_format_iso(char out[CLOCK_ISO_SIZE], int64_t when);
 
+/** The same in the local zone, for people, as git's --date=iso: "2026-09-30 14:34:56 +0200". */
+char *clock_format_local(char out[CLOCK_ISO_SIZE], int64_t when);
+
 /** "20260930_123456"; returns `out`. */
 char *clock_format_id(char out[CLOCK_ISO_SIZE], int64_t when);
 

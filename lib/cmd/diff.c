@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/cmd.h"
 
-static bool quiet, exit_code, staged;
+static bool quiet, exit_code, staged, reverse;
 
 static const struct opt options[] = {
 	SHOW_DIFF_FORMS(""),
@@ -10,6 +10,8 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 0, "exit-code", &exit_code, NULL, "exit with 1 if there is a difference" },
 	{ OPT_FLAG, 'z', NULL, &show_diff_opts.nul, NULL,
 	  "with names or --numstat: NUL instead of tab and newline" },
+	{ OPT_FLAG, 'R', NULL, &reverse, NULL,
+	  "exchange the sides: what would change on the way back" },
 	SHOW_DIFF_HOW,
 	{ OPT_FLAG, 0, "staged", &staged, NULL, "compare what was staged with the index now" },
 	{ OPT_END },
@@ -137,8 +139,9 @@ static int print_diff(struct diff *diff, const struct request *request, const st
 	if (opt_common.json) {
 		struct row answer = ROW_INIT;
 
-		row_text(&answer, "from", request->sides[0].id);
-		row_text(&answer, "to", request->nr > 1 ? request->sides[1].id : NULL);
+		row_text(&answer, reverse ? "to" : "from", request->sides[0].id);
+		row_text(&answer, reverse ? "from" : "to",
+			 request->nr > 1 ? request->sides[1].id : NULL);
 		row_json(&answer, "changes", show_diff_json(diff));
 		if (staged)
 			row_json(&answer, "unmerged", json_paths(staged_unmerged(diff)));
@@ -176,6 +179,8 @@ static int show_diff(struct session *session, const struct strlist *args)
 		err = diff_worktree(&diff, session, &request.sides[0], &request.only,
 				    progress_show);
 	progress_clear();
+	if (!err && reverse)
+		diff_turn(&diff);
 	if (!err) {
 		err = print_diff(&diff, &request, session);
 		diff_release(&diff);

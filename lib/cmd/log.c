@@ -29,15 +29,19 @@ static void print(json_t *entries)
 	size_t i;
 
 	json_array_foreach(entries, i, entry) {
-		const char *hash = text(entry, "hash");
+		const char *hash = text(entry, "hash"), *title = text(entry, "title");
+		const char *why = *title ? title : text(entry, "reason");
+		char local[CLOCK_ISO_SIZE];
+		int64_t at;
 
-		table_add(table, text(entry, "at"));
+		table_add(table, clock_parse_iso(&at, text(entry, "at"))
+					 ? clock_format_local(local, at)
+					 : text(entry, "at"));
 		table_addf(table, "%s%s%s", text(entry, "action"), *text(entry, "git") ? " --" : "",
 			   text(entry, "git"));
 		table_add(table, text(entry, "id"));
 		table_addf(table, "%.19s", hash);
-		table_addf(table, "%.*s", (int)strcspn(text(entry, "reason"), "\n"),
-			   text(entry, "reason"));
+		table_addf(table, "%.*s", (int)strcspn(why, "\n"), why);
 	}
 	table_print(table);
 	table_free(table);

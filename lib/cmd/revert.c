@@ -46,7 +46,8 @@ struct request {
 	struct ckpt_record from, to;
 	struct ckpt_record target; /* to where it leads, as it is to be scanned */
 	struct pathspec only;
-	char *what;
+	char *what;   /* "<id>..<id>" */
+	char *called; /* by people */
 	struct strbuf command, patch;
 	struct choices choices;
 };
@@ -61,6 +62,7 @@ static void request_release(struct request *request)
 	strbuf_release(&request->patch);
 	choose_release(&request->choices);
 	free(request->what);
+	free(request->called);
 }
 
 /* --- paths --- */
@@ -118,6 +120,15 @@ static const char *name_verb(void)
 	return picking ? "pick" : "revert";
 }
 
+static void name_steps(struct request *request, bool range)
+{
+	char *to = title_name(&request->to), *from = title_name(&request->from);
+
+	request->called = range ? xstrfmt("the steps after %s, up to %s", from, to) : xstrdup(to);
+	free(from);
+	free(to);
+}
+
 /* To be typed again, whatever else is saved until then. */
 static void name_command(struct request *request, const struct strlist *args)
 {
@@ -140,6 +151,7 @@ static int error_only_path(const char *path)
 static int carry_out(struct session *session, struct request *request)
 {
 	char *reason = xstrfmt("%s %s", name_verb(), request->what);
+	char *intent = xstrfmt("%s %s", picking ? "picking" : "taking back", request->called);
 	struct revert revert = {
 		.session = session,
 		.from = picking ? &request->to : &request->from,
@@ -155,6 +167,7 @@ static int carry_out(struct session *session, struct request *request)
 		.choices = dry_run || (!yes && !by_hunks) ? &request->choices : NULL,
 		.kind = picking ? JOURNAL_PICK : JOURNAL_REVERT,
 		.reason = reason,
+		.intent = intent,
 		.source = source,
 		.paths = &strlist_empty,
 		.dry_run = dry_run,
@@ -163,7 +176,7 @@ static int carry_out(struct session *session, struct request *request)
 	const struct show_restore_words words = { .will = picking ? "pick" : "take back",
 						  .did = picking ? "Picked" : "Took back",
 						  .declined = picking ? "Not picked" : "Not taken back",
-						  .what = request->what,
+						  .what = request->called,
 						  .command = request->command.buf,
 						  .choices = &request->choices,
 						  .patch = &request->patch };
@@ -173,6 +186,7 @@ static int carry_out(struct session *session, struct request *request)
 	err = show_restore_carry_out(session, &opts, &how);
 	show_restore_set_words(NULL);
 	free(reason);
+	free(intent);
 	return err;
 }
 
@@ -196,6 +210,7 @@ static int apply_step(struct session *session, const struct strlist *args)
 				     picking ? request.to.id : request.from.id);
 	if (!err) {
 		revert_widen(&request.target, picking ? &request.from : &request.to);
+		name_steps(&request, strstr(args->items[0], "..") != NULL);
 		name_command(&request, args);
 		err = carry_out(session, &request);
 	}

@@ -79,7 +79,7 @@ static void print_head(const struct ckpt_record *record)
 	term_say(stdout, "%s%s\n", record->pinned ? " [pinned]" : "",
 		 record_expired(record, now) ? " [expired]" : "");
 	report_row(&row, record);
-	row_show(&row, "created_at", "%s (%s)", clock_format_iso(iso, record->created_at),
+	row_show(&row, "created_at", "%s (%s)", clock_format_local(iso, record->created_at),
 		 clock_format_age(age, record->created_at, now));
 	row_show(&row, "files", "%llu, %s, %llu changed%s%s", (unsigned long long)record->files,
 		 units_format_size(size, record->bytes), (unsigned long long)record->changed,

@@ -31,7 +31,14 @@ __attribute__((format(printf, 2, 3))) static void say(const struct subject *subj
 	va_start(ap, fmt);
 	strbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
+	strlist_add(&subject->out->tells, text.buf);
 	strlist_take(&subject->out->says, strbuf_detach(&text, NULL));
+}
+
+/* To programs: people are told in tell_place(). */
+static void note(const struct subject *subject, const char *what, const char *detail)
+{
+	strlist_addf(&subject->out->says, "%s%s%s", subject->in, what, detail);
 }
 
 /* `argument` is quoted; NULL: none. */
@@ -55,20 +62,49 @@ static bool has_head_changed(const struct repo_state *then, const struct repo_st
 	       gitstate_differ(then->operation, now->operation);
 }
 
+/* "on 'main' at 47120d2" */
+static void add_place(struct strbuf *out, const struct repo_state *state)
+{
+	if (state->branch)
+		strbuf_addf(out, "on '%s'", state->branch);
+	else
+		strbuf_addstr(out, "detached");
+	if (state->head)
+		strbuf_addf(out, " at %.*s", SHORT_ID, state->head);
+}
+
+static void tell_place(const struct subject *subject, const struct repo_state *then,
+		       const struct repo_state *now)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%sgit is ", subject->in);
+	add_place(&text, now);
+	strbuf_addstr(&text, ", at the checkpoint it was ");
+	add_place(&text, then);
+	strlist_take(&subject->out->tells, strbuf_detach(&text, NULL));
+}
+
 static void say_head(const struct subject *subject, const struct repo_state *then,
 		     const struct repo_state *now)
 {
+	struct strbuf moved = STRBUF_INIT;
+
+	strbuf_addf(&moved, "%s -> %s", then->head ? then->head : "", now->head ? now->head : "");
+	if (gitstate_differ(then->head, now->head) || gitstate_differ(then->branch, now->branch))
+		tell_place(subject, then, now);
 	if (then->head && now->head && gitstate_differ(then->head, now->head))
-		say(subject, "HEAD moved since the checkpoint: %s -> %s", then->head, now->head);
+		note(subject, "HEAD moved since the checkpoint: ", moved.buf);
 	if (now->operation && gitstate_differ(then->operation, now->operation))
 		say(subject, "a %s is in progress, which was not at the checkpoint",
 		    now->operation);
 	else if (then->operation && !now->operation)
 		say(subject, "a %s was in progress", then->operation);
-	if (then->branch && gitstate_differ(then->branch, now->branch))
-		say(subject, "the branch was '%s'", then->branch);
-	else if (gitstate_differ(then->branch, now->branch))
-		say(subject, "no branch was checked out");
+	strbuf_reset(&moved);
+	strbuf_addf(&moved, "the branch was '%s'", then->branch ? then->branch : "");
+	if (gitstate_differ(then->branch, now->branch))
+		note(subject, then->branch ? moved.buf : "no branch was checked out", "");
+	strbuf_release(&moved);
 }
 
 /*
@@ -280,5 +316,6 @@ void gitleft_tell_nested(struct gitleft *out, const struct session *session,
 void gitleft_release(struct gitleft *left)
 {
 	strlist_release(&left->says);
+	strlist_release(&left->tells);
 	strlist_release(&left->commands);
 }

@@ -5,12 +5,12 @@
 #include "gitstate/gitsave.h"
 
 /**
- * What a restore of files leaves of a repository that is not where it was: what to say, and the
- * commands, to be run in this order, that bring it back. The last of `says` announces the
- * commands, if there are any.
+ * What a restore of files leaves of a repository that is not where it was: what to say to programs,
+ * and in fewer words to people, and the commands, to be run in this order, that bring it back. The
+ * last of `says` and `tells` announces the commands, if there are any.
  */
 struct gitleft {
-	struct strlist says, commands;
+	struct strlist says, tells, commands;
 };
 
 /**

@@ -260,6 +260,23 @@ static bool is_gone(int rootfd, const char *path)
 	return gone;
 }
 
+void diff_turn(struct diff *diff)
+{
+	for (size_t i = 0; i < diff->changes.nr; i++) {
+		struct change *change = &diff->changes.items[i];
+		struct change was = *change;
+
+		change->kind = was.kind == CHANGE_ADDED	    ? CHANGE_DELETED
+			       : was.kind == CHANGE_DELETED ? CHANGE_ADDED
+							    : was.kind;
+		change->old_mode = was.new_mode;
+		change->new_mode = was.old_mode;
+		change->old_oid = was.new_oid;
+		change->new_oid = was.old_oid;
+	}
+	diff->turned = !diff->turned;
+}
+
 int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 		 const struct change *change, enum diff_side side)
 {
@@ -272,7 +289,7 @@ int diff_content(struct strbuf *out, uint64_t *too_large_out, struct diff *diff,
 	*too_large_out = 0;
 	if (diff->staged)
 		return staged_content(out, diff, change, side);
-	if (side == DIFF_NEW && !diff->new && !diff->stored) {
+	if (side == (diff->turned ? DIFF_OLD : DIFF_NEW) && !diff->new && !diff->stored) {
 		err = beneath_read(out, &st, diff->current.scan->rootfd, change->path,
 				   CONTENT_MAX);
 		/* It existed and may be removed at any time: then it has no contents now. */

@@ -15,6 +15,7 @@ struct diff {
 	bool include_ignored, include_sensitive; /**< how it was scanned */
 	struct modes modes;         /**< of the worktree */
 	struct compare_list changes;
+	bool turned;	       /**< by diff_turn() */
 	bool as_merge;	       /**< for renames: two empty files are not the same one */
 	bool stored;	       /**< all contents are in the store, although there is no `new` */
 	struct staged *staged; /**< of indexes, not of files */
@@ -49,6 +50,9 @@ int diff_base(struct ckpt_record *out, struct session *session, const struct ckp
  * `command` is "revert" or "diff". The caller frees it.
  */
 char *diff_no_base(struct session *session, const struct ckpt_record *record, const char *command);
+
+/** Exchange the sides, as `git diff -R` does: what would change on the way back. */
+void diff_turn(struct diff *diff);
 
 enum diff_side { DIFF_OLD, DIFF_NEW };
 

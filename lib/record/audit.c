@@ -2,14 +2,15 @@
 #include "record/audit.h"
 
 #include "record/checkpoint.h"
+#include "record/title.h"
 
 static int add(struct store *store, int64_t at, const char *action, const char *id,
 	       const struct oid *commit, const char *reason, const char *source, const char *hash,
-	       const char *git)
+	       const char *git, const struct ckpt_record *titled)
 {
 	json_t *entry = json_object();
 	struct strbuf line = STRBUF_INIT;
-	char hex[OID_HEX + 1];
+	char hex[OID_HEX + 1], *title = titled ? title_of(titled) : NULL;
 	int err;
 
 	json_object_set_new(entry, "at", json_time(at));
@@ -17,6 +18,9 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 	json_object_set_new(entry, "id", json_text(id));
 	json_object_set_new(entry, "commit", json_text(commit ? oid_hex(hex, commit) : NULL));
 	json_object_set_new(entry, "reason", json_text(reason));
+	if (title)
+		json_object_set_new(entry, "title", json_text(title));
+	free(title);
 	if (source && strcmp(source, JOURNAL_SOURCE) != 0)
 		json_object_set_new(entry, "source", json_text(source));
 	json_object_set_new(entry, "hash", json_text(hash));
@@ -33,21 +37,22 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
 	      const char *reason, const char *hash)
 {
-	return add(store, clock_now(), action, id, commit, reason, NULL, hash, NULL);
+	return add(store, clock_now(), action, id, commit, reason, NULL, hash, NULL, NULL);
 }
 
 int audit_add_restore(struct store *store, const char *action, const struct ckpt_record *record,
 		      const char *reason, const char *source, const char *hash,
 		      enum journal_git git)
 {
-	return add(store, clock_now(), action, record->id, &record->commit, reason, source, hash,
-		   git == JOURNAL_FILES ? NULL : journal_git_name(git));
+	return add(store, clock_now(), action, record->id, &record->commit,
+		   reason ? reason : record->reason, source, hash,
+		   git == JOURNAL_FILES ? NULL : journal_git_name(git), reason ? NULL : record);
 }
 
 int audit_add_save(struct store *store, const struct ckpt_record *record)
 {
 	return add(store, record->created_at, "save", record->id, &record->commit, record->reason,
-		   NULL, record->state_hash, NULL);
+		   NULL, record->state_hash, NULL, record);
 }
 
 /* Whether a line tells where an existing checkpoint came from. */

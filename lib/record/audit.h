@@ -15,7 +15,10 @@ struct ckpt_record;
 int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
 	      const char *reason, const char *hash);
 
-/** Record a restore, undo or redo of `record`, and what it brought back besides files. */
+/**
+ * Record a restore, undo or redo of `record`, and what it brought back besides files. `reason` NULL:
+ * that of the record, with its title.
+ */
 int audit_add_restore(struct store *store, const char *action, const struct ckpt_record *record,
 		      const char *reason, const char *source, const char *hash,
 		      enum journal_git git);

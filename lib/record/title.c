@@ -5,6 +5,7 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 #define MASK "***"
+#define NO_MESSAGE "(no message)"
 
 enum {
 	SHORT_COMMIT = 7,
@@ -242,7 +243,7 @@ static void compose_title(struct strbuf *out, const struct ckpt_record *record)
 	} else if (*reason && strcmp(reason, "manual") != 0) {
 		strbuf_add(out, reason, strcspn(reason, "\n"));
 	} else {
-		strbuf_addstr(out, "(no message)");
+		strbuf_addstr(out, NO_MESSAGE);
 	}
 }
 
@@ -254,4 +255,20 @@ char *title_of(const struct ckpt_record *record)
 	utf8_printable(&line, text.buf, text.len, "", ' ');
 	strbuf_release(&text);
 	return strbuf_detach(&line, NULL);
+}
+
+char *title_name(const struct ckpt_record *record)
+{
+	char *title = title_of(record);
+	bool none = !strcmp(title, NO_MESSAGE);
+	struct strbuf name = STRBUF_INIT;
+
+	if (record->step >= 0)
+		strbuf_addf(&name, "step %lld%s%s%s", (long long)record->step, none ? "" : " (",
+			    none ? "" : title, none ? "" : ")");
+	else
+		strbuf_addstr(&name, none ? record->id : title);
+	cut_text(&name, 0, TITLE_NAME_MAX);
+	free(title);
+	return strbuf_detach(&name, NULL);
 }

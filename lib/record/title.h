@@ -15,7 +15,10 @@ struct ckpt_record;
  *   before: git rebase main (feature at 47120d2)
  *   after: Edit src/parser.c
  */
-enum { TITLE_BEFORE_MAX = 160 }; /**< bytes of what is kept, an ellipsis included */
+enum {
+	TITLE_BEFORE_MAX = 160, /**< bytes of what is kept, an ellipsis included */
+	TITLE_NAME_MAX = 120,	/**< the same of title_name() */
+};
 
 /**
  * Append a command line as it could be typed, and cut all to TITLE_BEFORE_MAX. Control characters become
@@ -31,6 +34,12 @@ void title_add_path(struct strbuf *out, const char *path);
 /** What was about to be done when an agent was asked something: with what it was, or without it. */
 #define TITLE_PROMPT "prompt "
 #define TITLE_A_PROMPT "a prompt"
+
+/**
+ * What a person calls a checkpoint in a sentence: "step 2 (bar: globals)", its title, or its id if
+ * nothing was said of it. The caller frees it.
+ */
+char *title_name(const struct ckpt_record *record);
 
 /** The title: one line, fit for a terminal, never empty. The caller frees it. */
 char *title_of(const struct ckpt_record *record);

@@ -50,6 +50,21 @@ static void store_composed(const struct ckpt_record *record UNUSED, void *payloa
 	(void)restore_compose_store(payload);
 }
 
+/* What is about to be done, for the title of the safety checkpoint. */
+static char *name_intent(const struct restore *r)
+{
+	const struct restore_opts *opts = r->opts;
+	char *name, *intent;
+
+	if (opts->intent || opts->kind == JOURNAL_UNDO || opts->kind == JOURNAL_REDO)
+		return xstrdup(opts->intent ? opts->intent : journal_kind_name(opts->kind));
+	name = title_name(r->leads_to);
+	intent = xstrfmt("restoring %s%s",
+			 opts->paths->nr || opts->composed.make ? "parts of " : "", name);
+	free(name);
+	return intent;
+}
+
 static void init_restore(struct restore *r, struct session *session,
 			 const struct restore_opts *opts)
 {
@@ -70,13 +85,13 @@ static void init_restore(struct restore *r, struct session *session,
 		strlist_add(&r->keep, opts->step.interrupted->id);
 	if (opts->step.previous)
 		strlist_add(&r->keep, opts->step.previous->id);
+	r->intent = name_intent(r);
 	r->safety = (struct save_opts){
 		.reason = opts->paths->nr ? "pre-restore-safety-file" : "pre-restore-safety",
 		.source = "checkpoint",
 		.safety = { .target = lookup_target_name(opts->target),
 			    .cache_later = !opts->no_verify && !*opts->target->composed_for },
-		/* What is about to be done is not a restore of that checkpoint. */
-		.before = opts->composed.make ? opts->reason : NULL,
+		.before = r->intent,
 		.step = -1,
 		.extras = { .captures = &r->captures.replayed,
 			    .no_auto = true,
@@ -201,6 +216,7 @@ static void close_restore(struct restore *r)
 	gitback_release(&r->git);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);
+	free(r->intent);
 	strlist_release(&r->scope);
 	strlist_release(&r->also);
 	strlist_release(&r->guarded);
@@ -460,8 +476,8 @@ static void note_restore(struct restore *r, const struct restore_result *out, bo
 		target = &named;
 	(void)audit_add_restore(r->session->store,
 				failed ? "restore-interrupted" : journal_kind_name(opts->kind),
-				target, opts->reason ? opts->reason : target->reason,
-				restore_source(opts), out->verified ? out->post_hash : NULL, opts->git.what);
+				target, opts->reason, restore_source(opts),
+				out->verified ? out->post_hash : NULL, opts->git.what);
 	record_release(&named);
 }
 

@@ -75,6 +75,7 @@ struct restore_opts {
 	struct choices *choices;
 	enum journal_kind kind;
 	const char *reason;          /**< for the audit trail; NULL: the target's */
+	const char *intent; /**< for the title of the safety checkpoint; NULL: as `kind` says */
 	const char *source;	     /**< who asks for it; NULL: JOURNAL_SOURCE */
 	const struct strlist *paths; /**< sorted; empty: the checkpoint's scope */
 	bool dry_run;

@@ -55,6 +55,7 @@ struct restore {
 	struct strlist touched;	   /**< of a composed target: what it changes, sorted */
 	struct strlist scope; /**< what is scanned: the named paths or the checkpoint's scope */
 	struct strlist keep;  /**< ids that the safety checkpoint must not evict */
+	char *intent;	      /**< as the safety checkpoint has it */
 	struct save_opts safety;
 	struct save_job job;
 	struct restore_point target;

@@ -227,7 +227,7 @@ int show_flow_status(const struct flow_result *result)
 	}
 	report_text("Workflow %s, phase %s: %s\n", flow->state.workflow_id,
 		    flow->state.current_phase, flow_status_name(flow->state.phase_status));
-	report_text("Last activity: %s (%s)\n", clock_format_iso(iso, flow->state.last_updated),
+	report_text("Last activity: %s (%s)\n", clock_format_local(iso, flow->state.last_updated),
 		    clock_format_age(age, flow->state.last_updated, clock_now()));
 	print_complete(&flow->state);
 	print_tasks(&flow->state);
@@ -331,7 +331,7 @@ static void print_resume(const struct flow_resumed *resumed)
 	char iso[CLOCK_ISO_SIZE], age[CLOCK_ISO_SIZE];
 
 	report_text("Resuming workflow %s from %s\n", state->workflow_id, decision->phase);
-	report_text("Last activity: %s (%s)\n", clock_format_iso(iso, resumed->last_activity),
+	report_text("Last activity: %s (%s)\n", clock_format_local(iso, resumed->last_activity),
 		    clock_format_age(age, resumed->last_activity, clock_now()));
 	print_complete(state);
 	for (size_t i = 0; i < decision->taken.nr; i++)

@@ -100,7 +100,7 @@ static void add_call(struct strbuf *out, const char *self, const char *command,
 	}
 }
 
-/* Shows what a restore would do, and the patch that it takes back. NULL if that is not possible. */
+/* Shows what a restore would do, also as a patch. NULL if that is not possible. */
 static char *preview_command(const struct strlist *typed)
 {
 	char *self = path_real("/proc/self/exe");
@@ -113,7 +113,7 @@ static char *preview_command(const struct strlist *typed)
 	if (possible) {
 		add_call(&command, self, "restore --dry-run", typed);
 		strbuf_addstr(&command, " 2>&1; echo; ");
-		add_call(&command, self, "diff", typed);
+		add_call(&command, self, "diff -R", typed);
 		strbuf_addf(&command, " 2>/dev/null | head -n %d", PATCH_LINES);
 	}
 	free(self);

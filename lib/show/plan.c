@@ -140,18 +140,17 @@ void show_restore_print_plan(const struct restore_result *result, const struct c
 
 static void say_head(const struct gitleft *head)
 {
-	for (size_t i = 0; i + 1 < head->says.nr; i++)
-		report_message("warning", head->says.items[i]);
-	if (head->says.nr)
-		term_say(stderr, "warning: %s%s\n", head->says.items[head->says.nr - 1],
-			 head->commands.nr ? ":" : "");
+	for (size_t i = 0; i < head->tells.nr; i++)
+		term_say(stderr, "warning: %s%s\n", head->tells.items[i],
+			 head->commands.nr && i + 1 == head->tells.nr ? ":" : "");
 	for (size_t i = 0; i < head->commands.nr; i++)
 		term_say(stderr, "    %s\n", head->commands.items[i]);
 }
 
 void show_restore_say_head(const struct restore_result *result)
 {
-	if (opt_common.quiet || !report_speaks())
+	/* Who was asked has read it. */
+	if (opt_common.quiet || !report_speaks() || plan_shown)
 		return;
 	fflush(stdout);
 	for (size_t i = 0; i < result->nested_nr && i < NESTED_SHOWN; i++)
@@ -229,7 +228,11 @@ static void limit_to_plan(struct compare_list *changes, const struct plan *plan)
 
 static int print_diff(void *payload)
 {
-	int err = show_diff_prepare(payload);
+	int err;
+
+	/* As the plan has it, and revert: what will change. */
+	diff_turn(payload);
+	err = show_diff_prepare(payload);
 
 	return err ? err : show_diff_print(payload);
 }
@@ -249,7 +252,7 @@ struct view {
 	const struct plan *plan;
 };
 
-/* The patch of what a plan takes back, as "git checkpoint diff" does; a failure is reported only. */
+/* The patch of what a plan changes, as "git checkpoint diff -R"; a failure is reported only. */
 static void show_view(void *payload)
 {
 	const struct view *view = payload;
@@ -283,9 +286,7 @@ int show_restore_confirm(const struct restore_result *preview, struct session *s
 	const struct ckpt_record *target = payload;
 	struct view view = { session, target, &preview->plan };
 	const struct prompt_look diff = { .letter = 'd',
-					  .help = said ? "show what will change, as a patch"
-						       : "show the diff from the checkpoint to the "
-							 "files as they are now",
+					  .help = "show what will change, as a patch",
 					  .show = show_view,
 					  .payload = &view };
 	struct prompt prompt = { .yes = said ? "take it back" : "restore it",

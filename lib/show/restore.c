@@ -266,43 +266,81 @@ static void print_captures(const struct restore_result *result, const struct ckp
 	report_text("'git checkpoint restore %s' tries again\n", target->id);
 }
 
+/* What became of the repository: "Git: on 'main' at 47120d2, 4 staged back". */
+static void print_git(const struct restore_result *result)
+{
+	const struct gitback_side *to = &result->git.to;
+	struct strbuf text = STRBUF_INIT, index = STRBUF_INIT;
+
+	gitplan_describe_index(&index, &to->index);
+	if (result->git.what == JOURNAL_GIT)
+		strbuf_addf(&text, "Git: %s%s%s at %.7s, ", to->branch ? "on '" : "detached",
+			    to->branch ? to->branch : "", to->branch ? "'" : "",
+			    to->head ? to->head : "no commit");
+	else
+		strbuf_addstr(&text, "Index: ");
+	strbuf_addf(&text, index.len ? "%s back" : "nothing staged", index.buf);
+	if (to->operation && result->git.what == JOURNAL_GIT)
+		strbuf_addf(&text, ", in the middle of a %s", to->operation);
+	if (result->git.what != JOURNAL_FILES && result->git.says.nr && result->git.match)
+		report_text("%s\n", text.buf);
+	strbuf_release(&index);
+	strbuf_release(&text);
+}
+
+/* "chk_20261117_102705_33d007 (work on main)"; what is taken back says it all. */
+static char *name_restored(const struct ckpt_record *target)
+{
+	enum { COLUMNS_MAX = 48 };
+	const struct show_restore_words *words = show_restore_words();
+	struct strbuf out = STRBUF_INIT;
+	char *name = words ? NULL : title_name(target);
+
+	strbuf_addstr(&out, report_id(words ? words->what : lookup_target_name(target)));
+	if (name && strcmp(name, target->id) != 0 && !*target->composed_for) {
+		strbuf_addstr(&out, " (");
+		term_add_cut(&out, name, COLUMNS_MAX);
+		strbuf_addch(&out, ')');
+	}
+	free(name);
+	return strbuf_detach(&out, NULL);
+}
+
 static void print_counts(const struct restore_result *result, const struct ckpt_record *target,
 			 bool interrupted)
 {
 	const struct show_restore_words *words = show_restore_words();
-	const char *what = report_id(words ? words->what : lookup_target_name(target));
+	char *what = name_restored(target);
 	bool nothing = restore_has_nothing_to_do(result) && !interrupted;
 	bool wrong = result->verified && !result->match;
 	char conflicts[64] = "";
 	size_t counts[3];
 
-	if (nothing && !wrong && words) {
-		report_text("Nothing %sof %s to %s\n", result->conflicts_nr ? "else " : "", what,
-			    words->will);
-		return;
-	}
-	if (nothing && !wrong && result->conflicts_nr) {
-		report_text("Nothing was restored\n");
-		return;
-	}
-	if (nothing && !wrong) {
-		report_text("Already as in %s; nothing to do\n", what);
-		/* While a watcher runs, "@" is mostly the present state. */
-		if (target->automatic)
-			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
-		return;
-	}
 	show_restore_count(counts, &result->plan);
 	if (result->conflicts_nr)
 		snprintf(conflicts, sizeof(conflicts), ", %zu in conflict", result->conflicts_nr);
-	report_text("%s%s %s: %zu brought back, %zu changed, %zu removed%s%s\n",
-		    words && !result->done ? "Would " : "",
-		    words	       ? result->done ? words->did : words->will
-		    : result->composed && interrupted ? "Finished the merge with"
-		    : result->done     ? "Restored"
-				       : "Would restore",
-		    what, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED], counts[EFFECT_REMOVED],
-		    conflicts, result->verified && result->match ? ", verified" : "");
+	if (nothing && !wrong && words) {
+		report_text("Nothing %sof %s to %s\n", result->conflicts_nr ? "else " : "", what,
+			    words->will);
+	} else if (nothing && !wrong && result->conflicts_nr) {
+		report_text("Nothing was restored\n");
+	} else if (nothing && !wrong) {
+		report_text("The files are already as in %s; nothing to do\n", what);
+		/* While a watcher runs, "@" is mostly the present state. */
+		if (target->automatic)
+			report_text("It was taken automatically; 'git checkpoint list' shows earlier ones\n");
+	} else {
+		report_text("%s%s %s: %zu brought back, %zu changed, %zu removed%s%s\n",
+			    words && !result->done ? "Would " : "",
+			    words	       ? result->done ? words->did : words->will
+			    : result->composed && interrupted ? "Finished the merge with"
+			    : result->done     ? "Restored"
+					       : "Would restore",
+			    what, counts[EFFECT_BROUGHT_BACK], counts[EFFECT_CHANGED],
+			    counts[EFFECT_REMOVED], conflicts,
+			    result->verified && result->match ? ", verified" : "");
+	}
+	free(what);
 }
 
 void show_restore_say_conflicts(const struct restore_result *result)
@@ -338,6 +376,8 @@ static int print_text(const struct restore_result *result, const struct ckpt_rec
 	if (!opt_common.quiet)
 		show_restore_print_plan(result, target);
 	print_counts(result, target, interrupted != NULL);
+	if (result->done)
+		print_git(result);
 	print_captures(result, target);
 	if (result->own_check)
 		report_text("'%s' %s\n", result->own_check,

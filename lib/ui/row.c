@@ -90,7 +90,7 @@ void row_time(struct row *row, const char *key, int64_t when)
 	char iso[CLOCK_ISO_SIZE];
 
 	row_json(row, key, json_time(when));
-	row_show(row, key, "%s", when ? clock_format_iso(iso, when) : "");
+	row_show(row, key, "%s", when ? clock_format_local(iso, when) : "");
 }
 
 const char *row_shown(const struct row *row, const char *key)

@@ -141,7 +141,7 @@ test_a_plan_that_grew_meanwhile_is_shown_again() {
 	expect_missing later
 }
 
-test_what_there_is_to_say_about_head_stands_before_the_question_and_at_the_end() {
+test_what_there_is_to_say_about_head_stands_before_the_question_once() {
 	git init -q
 	echo 1 >a
 	git add a
@@ -152,14 +152,25 @@ test_what_there_is_to_say_about_head_stands_before_the_question_and_at_the_end()
 	git checkout -q -b other
 	on_screen 160 40 "git-checkpoint restore $id"
 	see 'y/N'
-	expect_grep '^warning: HEAD moved since the checkpoint: ' "$T/screen"
+	expect_grep "^warning: git is on 'other' at .*, at the checkpoint it was on '.*' at " "$T/screen"
+	expect_grep '^warning: left as they are; to bring them back, too:$' "$T/screen"
 	expect_grep "^    git checkpoint restore --git $id\$" "$T/screen"
 	keys y Enter
 	ended 0
-	expect_eq 2 "$(grep -c '^warning: HEAD moved since the checkpoint: ' "$T/screen")"
-	expect_eq 2 "$(grep -c '^    git checkpoint restore --git ' "$T/screen")"
-	sed -n '/goes back to/,$p' "$T/screen" >"$T/end"
-	expect_grep '^    git checkpoint restore --git ' "$T/end"
+	expect_eq 2 "$(grep -c '^warning: ' "$T/screen")"
+	expect_eq 1 "$(grep -c '^    git checkpoint restore --git ' "$T/screen")"
+	# without a question the same
+	git-checkpoint undo -q --yes
+	git-checkpoint restore --yes "$id" >"$T/out" 2>"$T/err"
+	sed -n '/^warning: /p; /^    git/p' "$T/screen" >"$T/asked"
+	expect_same "$T/asked" "$T/err"
+	# and what was done to git is said
+	echo 3 >staged
+	git add staged
+	git-checkpoint save -q
+	git commit -q -m three
+	git-checkpoint restore --yes --git @ >"$T/out" 2>&1
+	expect_grep "^Git: on 'other' at [0-9a-f]*, 1 staged file back$" "$T/out"
 }
 
 # ---- what is shown ---------------------------------------------------------------
@@ -225,17 +236,17 @@ test_list_tells_days_branches_and_what_undo_leads_to() {
 	{
 		echo Today
 		echo "$1       00:02"
-		echo "$2  @    00:01  detached       $commit  +8  -0  third"
+		echo "$2  @    00:01  detached           $commit  +8  -0  third"
 		echo Yesterday
-		echo "$3  @~1  23:59  a-branch-wit…  $commit  +1  -0  second"
+		echo "$3  @~1  23:59  a-branch-with-a-…  $commit  +1  -0  second"
 		echo 'Sun 15 Nov 2026'
-		echo "$4  @~2  10:20  main           $commit          first"
+		echo "$4  @~2  10:20  main               $commit          first"
 	} >"$T/expected"
 	sed -e "s/^\($1  .*00:02\).*/\1/" -e 's/ *$//' -e '/^$/d' "$T/screen" >"$T/actual"
 	expect_same "$T/expected" "$T/actual"
-	expect_grep "^$1  .*  before restoring chk_…$3 *\$" "$T/screen"
+	expect_grep "^$1  .*  before: restoring second *\$" "$T/screen"
 	# in dim letters, other than the others
-	expect_grep "^$esc\[[0;]*2m.*$1.*[[;]2m.*before restoring" "$T/screen.raw"
+	expect_grep "^$esc\[[0;]*2m.*$1.*[[;]2m.*before: restoring" "$T/screen.raw"
 	expect_eq 1 "$(grep -c '[[;]2m' "$T/screen.raw")"
 	expect_grep "^$esc\[1mYesterday" "$T/screen.raw"
 	# the positions are those of all, whatever is chosen; and they are right

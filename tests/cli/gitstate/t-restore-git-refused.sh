@@ -247,7 +247,7 @@ test_nothing_is_done_without_a_yes() {
 	restore --git "$id"
 	expect_reverted
 	git-checkpoint restore --git -y "$id" >"$T/out"
-	expect_grep "Already as in $id; nothing to do" "$T/out"
+	expect_grep "The files are already as in $id; nothing to do" "$T/out"
 }
 
 test_a_dry_run_touches_nothing() {

@@ -112,7 +112,7 @@ test_a_lost_commit_is_told() {
 	git reset -q --hard HEAD~1
 	echo 2 >f
 	git checkpoint restore --yes @ >"$T/out" 2>&1
-	expect_grep "HEAD moved since the checkpoint: .*$lost" "$T/out"
+	expect_grep "git is on .*, at the checkpoint it was on .*$lost" "$T/out"
 }
 
 test_json_tells_who_took_it_and_where() {

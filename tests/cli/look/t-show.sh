@@ -18,11 +18,11 @@ its second line' --source me --step 4 --pin --expires 2999-01-01 --state key=val
 	base=$(git-checkpoint show --json @~1 | jq -r .id)
 	expect_grep "^checkpoint $id \[pinned\]$" "$T/out"
 	expect_grep "^Commit: *$(git --git-dir="$(store_dir)" rev-parse latest)$" "$T/out"
-	expect_grep '^Date: *[0-9-]*T[0-9:]*Z (.* ago)$' "$T/out"
+	expect_grep '^Date: *[0-9-]* [0-9:]* [+-][0-9]* (.* ago)$' "$T/out"
 	expect_grep '^Source: *me$' "$T/out"
 	expect_grep "^Files: *1, 2 bytes, 1 changed since $base$" "$T/out"
 	expect_grep '^Step: *4$' "$T/out"
-	expect_grep '^Expires: *2999-01-01T00:00:00Z$' "$T/out"
+	expect_grep '^Expires: *2999-01-01 00:00:00 +0000$' "$T/out"
 	expect_grep '^State: *sha256:' "$T/out"
 	expect_grep "^Project: *on main at $(git rev-parse HEAD | cut -c1-12)$" "$T/out"
 	expect_grep '^    the reason$' "$T/out"

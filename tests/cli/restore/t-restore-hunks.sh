@@ -93,7 +93,7 @@ test_nothing_chosen_changes_nothing() {
 	expect_eq 1 "$(checkpoints)"
 	git-checkpoint restore -q --yes "$id"
 	git-checkpoint restore -p --yes "$id" </dev/null >"$T/out" 2>"$T/err"
-	expect_grep "^Already as in $id" "$T/out"
+	expect_grep "^The files are already as in $id" "$T/out"
 	expect_eq '' "$(cat "$T/err")"
 }
 

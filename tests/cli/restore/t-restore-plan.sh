@@ -182,7 +182,7 @@ some_changes() {
 test_d_shows_the_diff_and_asks_again() {
 	some_changes
 	paged
-	git-checkpoint diff "$id" >"$T/diff"
+	git-checkpoint diff -R "$id" >"$T/diff"
 	expect_exit 5 on_terminal "git-checkpoint restore $id" d n
 	expect_same "$T/diff" "$T/paged"
 	expect_eq 2 "$(grep -c 'to remove? \[y/N/d/?\]' "$T/screen")"
@@ -195,11 +195,11 @@ test_d_shows_the_diff_and_asks_again() {
 	# undo and redo ask, too
 	rm "$T/paged"
 	on_terminal "git-checkpoint undo" d y
-	expect_grep '^-2$' "$T/paged"
+	expect_grep '^+2$' "$T/paged"
 	expect_eq 2 "$(sed -n 2p a)"
 	rm "$T/paged"
 	on_terminal "git-checkpoint redo" D Y
-	expect_grep '^+2$' "$T/paged"
+	expect_grep '^-2$' "$T/paged"
 	expect_eq two "$(sed -n 2p a)"
 }
 
@@ -208,12 +208,12 @@ test_the_diff_is_that_of_the_plan() {
 	echo 2 >d/same
 	paged
 	expect_exit 5 on_terminal "git-checkpoint restore $id -- a gone" d n
-	git-checkpoint diff "$id" -- a gone >"$T/diff"
+	git-checkpoint diff -R "$id" -- a gone >"$T/diff"
 	expect_same "$T/diff" "$T/paged"
 	rm "$T/paged"
 	# what is not removed is not in it
 	expect_exit 5 on_terminal "git-checkpoint restore --no-delete $id" d n
-	git-checkpoint diff "$id" -- a gone d >"$T/diff"
+	git-checkpoint diff -R "$id" -- a gone d >"$T/diff"
 	expect_same "$T/diff" "$T/paged"
 }
 
@@ -228,7 +228,7 @@ test_the_diff_of_a_change_of_kind() {
 	mkdir file
 	echo 2 >file/a
 	paged
-	git-checkpoint diff "$id" >"$T/diff"
+	git-checkpoint diff -R "$id" >"$T/diff"
 	expect_exit 5 on_terminal "git-checkpoint restore $id" d n
 	expect_same "$T/diff" "$T/paged"
 }
@@ -252,7 +252,7 @@ test_a_question_mark_explains() {
 	paged
 	expect_exit 3 on_terminal "git-checkpoint run sh -c 'echo 3 >a; exit 3'" '?' d y
 	expect_grep '^y - ' "$T/screen"
-	expect_grep '^+3' "$T/paged"
+	expect_grep '^-3' "$T/paged"
 	expect_eq two "$(sed -n 2p a)"
 	# drop has no diff to offer
 	expect_exit 5 on_terminal "git-checkpoint drop $id" d
@@ -264,7 +264,7 @@ test_the_diff_does_not_go_to_a_file() {
 	some_changes
 	paged
 	on_terminal "git-checkpoint restore $id >'$T/out'" d y
-	expect_grep '^+2$' "$T/paged"
+	expect_grep '^-2$' "$T/paged"
 	expect_grep PAGED "$T/screen"
 	expect_grep '^Restored' "$T/out"
 	expect_no_grep 'PAGED\|^diff' "$T/out"

@@ -178,7 +178,7 @@ test_there_was_no_commit() {
 	git add b
 	git commit -q -m one
 	git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
-	expect_grep "^warning: the branch was 'main'$" "$T/err"
+	expect_grep "^warning: git is on 'other' at .*, at the checkpoint it was on 'main'$" "$T/err"
 	expect_no_grep '^    ' "$T/err"
 }
 
@@ -247,7 +247,7 @@ test_the_same_operation_is_in_progress() {
 	git checkout -q -f main
 	git rebase side >/dev/null 2>&1 && fail 'the rebase succeeded'
 	git-checkpoint restore -y "$id" >"$T/out" 2>"$T/err"
-	expect_grep '^warning: HEAD moved' "$T/err"
+	expect_grep '^warning: git is .*, at the checkpoint it was ' "$T/err"
 	expect_no_grep '^    ' "$T/err"
 }
 

@@ -53,10 +53,10 @@ test_head_moved() {
 	project
 	staged
 	saved_there
-	was=$(git rev-parse HEAD)
+	was=$(git rev-parse --short HEAD)
 	git add -A
 	git commit -q -m more
-	says "HEAD moved since the checkpoint: $was -> $(git rev-parse HEAD)" "$end"
+	says "git is on 'main' at $(git rev-parse --short HEAD), at the checkpoint it was on 'main' at $was" "$end"
 	leads_back
 }
 
@@ -73,10 +73,10 @@ test_an_operation_is_in_progress() {
 	project
 	git checkout -q feature
 	saved_there
-	was=$(git rev-parse HEAD)
+	was=$(git rev-parse --short HEAD)
 	! git rebase -q main 2>"$T/err" || fail 'no conflict'
-	says "HEAD moved since the checkpoint: $was -> $(git rev-parse HEAD)" \
-		'a rebase is in progress, which was not at the checkpoint' "the branch was 'feature'" "$end"
+	says "git is detached at $(git rev-parse --short HEAD), at the checkpoint it was on 'feature' at $was" \
+		'a rebase is in progress, which was not at the checkpoint' "$end"
 	leads_back
 }
 

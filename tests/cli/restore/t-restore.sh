@@ -118,7 +118,7 @@ test_a_restore_of_the_present_state_writes_nothing() {
 	expect_eq 1 "$(git-checkpoint list | wc -l)" checkpoints
 	restoring 1 undo --yes
 	for option in --yes --dry-run; do
-		expect_eq "Already as in $id; nothing to do" "$(git-checkpoint restore $option "$id")" "$option"
+		expect_eq "The files are already as in $id; nothing to do" "$(git-checkpoint restore $option "$id")" "$option"
 	done
 }
 

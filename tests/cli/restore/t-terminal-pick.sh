@@ -64,7 +64,7 @@ test_the_first_row_is_what_was_last_meant() {
 	sed -n 's/^  \([1-9]\)  chk_[0-9a-f_]*  \(@[~1]*\)* .*  \([bfs]\)/\1 \2 \3/p' "$T/screen" >"$T/rows"
 	expect_eq '1 @ second' "$(head -n 1 "$T/rows")"
 	# by the digits that other rows begin with
-	expect_grep "^2  before restoring chk_…$(git-checkpoint list --grep first | cut -d' ' -f1 | sed 's/.*_//')\$" "$T/rows"
+	expect_grep '^2  before: restoring first$' "$T/rows"
 	expect_grep '^3 @~1 first$' "$T/rows"
 	keys 1 Enter
 	ended 0
@@ -136,7 +136,7 @@ test_fzf_is_used_where_it_is() {
 	require fzf
 	some_checkpoints
 	on_screen 100 30 'git-checkpoint restore'
-	see 'Already as in\|Would restore'
+	see 'already as in\|Would restore'
 	see 'reason 1'
 	# the quote: not fuzzily
 	keys -l "'$(id_of 'reason 4')"
@@ -150,12 +150,12 @@ test_fzf_is_used_where_it_is() {
 	ended 0
 	expect_eq 4 "$(cat a)"
 	on_screen 100 30 'git-checkpoint restore'
-	see 'Already as in\|Would restore'
+	see 'already as in\|Would restore'
 	keys Escape
 	ended 5
 	expect_grep 'no checkpoint chosen' "$T/screen"
 	on_screen 100 30 'git-checkpoint restore -- a'
-	see 'Already as in\|Would restore'
+	see 'already as in\|Would restore'
 	see 'changed +1 -1  reason 8'
 	see 'created +1 -0  reason 1'
 	keys -l "'$(id_of 'reason 1')"

@@ -93,8 +93,25 @@ test_safety_checkpoints_name_what_was_restored() {
 	echo 2 >a
 	git-checkpoint restore -q --yes @
 	git-checkpoint list >"$T/out"
-	expect_grep " before restoring $id\$" "$T/out"
-	expect_eq "pre-restore-safety|before restoring $id" "$(told "$(head -n 1 "$T/out" | cut -d' ' -f1)")"
+	expect_grep " before: restoring first\$" "$T/out"
+	expect_eq "pre-restore-safety|before: restoring first" "$(told "$(head -n 1 "$T/out" | cut -d' ' -f1)")"
+	echo 3 >b
+	git-checkpoint save -q --step 2 -m 'bar: globals'
+	echo 4 >a
+	git-checkpoint restore -q --yes @ a
+	git-checkpoint undo -q --yes
+	git-checkpoint restore -q --yes "$id"
+	git-checkpoint undo -q --yes
+	git-checkpoint revert -q --yes @
+	git-checkpoint list | sed 's/.* before: \(.*\)/\1/;t;d' >"$T/out"
+	printf '%s\n' 'taking back step 2 (bar: globals)' undo 'restoring first' undo \
+		'restoring parts of step 2 (bar: globals)' 'restoring first' >"$T/expected"
+	expect_same "$T/expected" "$T/out"
+	# the words that scripts know are nowhere
+	git-checkpoint list >"$T/out"
+	git-checkpoint log >>"$T/out"
+	git-checkpoint status >>"$T/out"
+	expect_no_grep 'pre-restore-safety' "$T/out"
 }
 
 test_an_agent_is_named_if_nothing_more_is_known() {
