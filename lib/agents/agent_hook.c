@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "agents/agents_internal.h"
+#include "git/git.h"
 #include "save/save.h"
 #include "session/session.h"
 
@@ -44,6 +45,47 @@ static void enter_directory(const struct agent_event *event)
 			return;
 }
 
+/* The session around the directory that a worktree is in; it is gone to, and `inner` is closed. */
+static int look_around(struct session *inner)
+{
+	const char *slash = strrchr(inner->worktree, '/');
+	char *above = xmemdupz(inner->worktree, (size_t)(slash - inner->worktree) + 1);
+	struct session outer;
+	int err = !slash[1] || chdir(above) < 0 ? CKPT_ENOTFOUND : session_open(&outer, SESSION_LOOK);
+
+	free(above);
+	if (err)
+		return err;
+	/* Another worktree of the same repository is none of its files, whichever is in which. */
+	if (inner->repo && outer.repo && outer.store &&
+	    !strcmp(inner->repo->commondir, outer.repo->commondir)) {
+		store_close(outer.store);
+		outer.store = NULL;
+	}
+	session_close(inner);
+	*inner = outer;
+	return 0;
+}
+
+/*
+ * A "cd" into a repository that is part of the project's files does not take the session there:
+ * the agent still edits the files around it. The tree in which the session is at home, or NULL.
+ */
+static char *find_around(const struct agent_event *event)
+{
+	const struct ckpt_agent *agent = &event->labels;
+	char *found = NULL;
+	struct session at;
+
+	if (!agent->session || session_open(&at, SESSION_LOOK))
+		return NULL;
+	while (!found && !look_around(&at) && (at.repo || at.store))
+		if (at.store && turns_has_session(at.store, agent->name, agent->session))
+			found = xstrdup(at.worktree);
+	session_close(&at);
+	return found;
+}
+
 /* --- the checkpoint --- */
 
 /* "Edit src/parser.c", "Bash "make test"", "prompt "rename the parser"" */
@@ -85,7 +127,8 @@ static int save_event(struct agent_hook_result *out, const struct agent_event *e
 	struct turn_event turn = { .moment = event->moment,
 				   .entry = event->entry,
 				   .asked = event->labels.prompt != NULL,
-				   .agent = &labels };
+				   .agent = &labels,
+				   .repo = session->repo };
 	char *what = describe_event(event, session->worktree, prompts);
 	struct save_opts opts = {
 		.reason = turns_reason(event->moment),
@@ -211,13 +254,25 @@ static void take_in_time(struct agent_hook_result *out, const struct agent_event
 {
 	double start = clock_monotonic();
 	struct deadline clock;
+	char *around = NULL;
+	int here, err = 0;
 
 	current.agent = event->labels.name;
 	current.session = event->labels.session;
 	deadline_start(&clock, start + DEFAULT_SECONDS, give_up, too_long);
 	enter_directory(event);
-	(void)take_checkpoint(out, event, &clock, start);
+	here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (here >= 0)
+		around = find_around(event);
+	if (around && !chdir(around))
+		err = take_checkpoint(out, event, &clock, start);
+	if (!err && here >= 0 && fchdir(here) < 0)
+		note_failure(out, event, NULL, &clock, err = ckpt_error_errno("unable to go back"));
+	if (!err)
+		(void)take_checkpoint(out, event, &clock, start);
 	deadline_end(&clock);
+	fs_close(here);
+	free(around);
 }
 
 void agent_hook_run(struct agent_hook_result *out, const struct agent_hook *hook,

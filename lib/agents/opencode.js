@@ -25,8 +25,11 @@ const fire = (event, data, tell) =>
 
 export const GitCheckpoint = async ({ client, directory }) => {
   const told = new Set()
-  const send = (event, session, data) =>
-    fire(event, { cwd: directory, session_id: session, ...data }, (message) => {
+  const parents = new Map() // a sub-agent has a session of its own
+  const top = (session) => (parents.has(session) ? top(parents.get(session)) : session)
+  const send = (event, session, data) => {
+    const who = parents.has(session) ? { session_id: top(session), agent_id: session } : { session_id: session }
+    return fire(event, { cwd: directory, ...who, ...data }, (message) => {
       if (told.has(session)) return
       told.add(session)
       const body = { title: "git-checkpoint", message, variant: "warning" }
@@ -34,6 +37,7 @@ export const GitCheckpoint = async ({ client, directory }) => {
       const log = { service: "git-checkpoint", level: "warn", message }
       Promise.resolve(client?.app?.log?.({ body: log })).catch(() => {})
     })
+  }
   return {
     "chat.message": async (input, output) => {
       const texts = (output?.parts ?? []).filter((part) => part.type === "text")
@@ -53,6 +57,8 @@ export const GitCheckpoint = async ({ client, directory }) => {
         tool_input: input.args,
       }),
     event: async ({ event }) => {
+      const { id, parentID } = event.properties?.info ?? {}
+      if (event.type === "session.created" && parentID && parentID !== id) parents.set(id, parentID)
       if (event.type === "session.idle") await send(event.type, event.properties.sessionID, {})
     },
   }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "turns/turns.h"
 
+#include "git/git.h"
+
 #define HEADER "git-checkpoint turns "
 #define VERSION "1"
 
@@ -492,6 +494,65 @@ static bool begins_turn(const struct turn_session *session, const struct turn_ev
 	return !current_turn(session) || !is_echo(current_turn(session), event);
 }
 
+/* The turn with that id, or if the agent tells none, the current one. */
+static const struct turn *find_turn(const struct turn_session *session, const char *id)
+{
+	if (!id)
+		return current_turn(session);
+	for (size_t i = session ? session->nr : 0; i--;)
+		if (!strcmp(session->items[i].id, id))
+			return &session->items[i];
+	return NULL;
+}
+
+bool turns_has_session(struct store *store, const char *agent, const char *session)
+{
+	struct turns turns;
+	bool has = !turns_read(&turns, store) && find_session(&turns, agent, session);
+
+	turns_release(&turns);
+	return has;
+}
+
+/* Number and prompt of the turn of an event as the store of another worktree has them. */
+static bool find_origin(struct turn_event *event, const char *worktree, bool prompts)
+{
+	const struct ckpt_agent *agent = event->agent;
+	const struct turn *turn = NULL;
+	struct store *store = NULL;
+	struct turns turns = { 0 };
+
+	if (!store_open(&store, worktree) && !turns_read(&turns, store))
+		turn = find_turn(find_session(&turns, agent->name, agent->session), agent->turn_id);
+	if (turn && turn->number > agent->turn)
+		event->agent->turn = turn->number;
+	else if (turn)
+		event->agent->turn++;
+	if (turn && prompts && *turn->prompt && !agent->prompt)
+		event->agent->prompt = xstrdup(turn->prompt);
+	turns_release(&turns);
+	store_close(store);
+	return turn;
+}
+
+/* An agent that goes into another worktree is still busy with what it was asked for. */
+static bool is_from_elsewhere(struct turn_event *event, const struct turn_session *session, bool prompts)
+{
+	const struct ckpt_agent *agent = event->agent;
+	struct strlist others = STRLIST_INIT;
+	char *kept = ckpt_error_keep();
+	bool found = false;
+
+	if (event->repo && agent->session && event->moment != TURN_PROMPT && !agent->sub_agent &&
+	    !find_turn(session, agent->turn_id))
+		repo_other_worktrees(&others, event->repo);
+	for (size_t i = 0; i < others.nr && !found; i++)
+		found = find_origin(event, others.items[i], prompts);
+	strlist_release(&others);
+	ckpt_error_put_back(0, kept);
+	return found;
+}
+
 static int append_line(struct store *store, const struct strbuf *line)
 {
 	return fs_append_line(store->dirfd, LAYOUT_TURNS, line->buf, line->len, 0600);
@@ -550,6 +611,8 @@ void turns_enter(struct turn_event *event, struct store *store, bool prompts)
 	agent->turn = turn ? turn->number : 0;
 	if (begins_turn(session, event)) {
 		agent->turn++;
+		event->fresh = !begin_turn(event, store, prompts);
+	} else if (is_from_elsewhere(event, session, prompts)) {
 		event->fresh = !begin_turn(event, store, prompts);
 	} else if (turn && *turn->prompt && prompts && !agent->prompt) {
 		agent->prompt = xstrdup(turn->prompt);

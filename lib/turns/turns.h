@@ -102,13 +102,15 @@ struct turn_event {
 	const char *entry;	  /**< the agent whose settings have the entry */
 	bool asked;		  /**< TURN_PROMPT: with a text that is not empty */
 	struct ckpt_agent *agent; /**< its `turn` is set, and its prompt if it has none */
+	const struct repo *repo;  /**< where a turn may have begun in another worktree, or NULL */
 	bool known;		  /**< turns_enter() sets it: turns_note() may write */
 	bool fresh;		  /**< likewise: nothing was saved in the turn so far */
 };
 
 /**
  * Find the turn that an event belongs to, or begin one: with a prompt that is not empty and whose
- * id, if it has one, is new in its session. Whatever fails, a checkpoint is not worth less for it.
+ * id, if it has one, is new in its session; or because the agent has gone on with it in here after
+ * it had begun in another worktree of the repository. Whatever fails, a checkpoint is not worth less for it.
  */
 void turns_enter(struct turn_event *event, struct store *store, bool prompts);
 
@@ -121,6 +123,9 @@ void turns_note(const struct turn_event *event, struct store *store, const char 
  * just what is wrong: of two processes at once one line may get lost, and is told again.
  */
 bool turns_note_trouble(struct store *store, const char *agent, const char *session, const char *why);
+
+/** Whether a session of an agent has been told of here. */
+bool turns_has_session(struct store *store, const char *agent, const char *session);
 
 /** What went wrong last with an agent; NULL: nothing is known. */
 const struct turn_trouble *turns_trouble(const struct turns *turns, const char *agent);
