@@ -2,6 +2,7 @@
 #include "agents/agents.h"
 
 #include "agents/agents_internal.h"
+#include "git/git.h"
 
 void agents_result_release(struct agents_result *result)
 {
@@ -29,6 +30,20 @@ static void add_path(struct strbuf *out, const struct install_change *change)
 	strbuf_addf(out, "%s/%s", strcmp(change->root, "/") ? change->root : "", change->path);
 }
 
+/* git puts only what it tracks into a worktree that it makes; `path` is below the top of this one. */
+static bool is_untracked(const char *root, const char *path)
+{
+	struct gitindex *index = NULL;
+	struct repo *repo = NULL;
+	bool untracked = !repo_open_at(&repo, root) &&
+			 !gitindex_open(&index, root, repo->gitdir, repo->sha256) &&
+			 !gitindex_has(index, path);
+
+	gitindex_close(index);
+	repo_free(repo);
+	return untracked;
+}
+
 /* ---- what the user should know, each a sentence that stands alone ---- */
 
 static void add_notes(struct agents_result *out, const json_t *part, const struct agents_opts *opts,
@@ -36,6 +51,7 @@ static void add_notes(struct agents_result *out, const json_t *part, const struc
 {
 	const char *variable = agents_text(part, "variable"), *note = agents_text(part, "note");
 	const char *moved = variable && opts->user ? getenv(variable) : NULL;
+	const char *below = opts->mcp || opts->user ? NULL : path_below(out->path.buf, opts->root);
 
 	if (is_new)
 		strlist_add(&out->notes, note);
@@ -44,6 +60,11 @@ static void add_notes(struct agents_result *out, const json_t *part, const struc
 			     "'%s' does not read it when it is started in a subdirectory; 'git checkpoint "
 			     "hooks install --user --agent %s' works everywhere",
 			     opts->agent, opts->agent);
+	if (below && is_untracked(opts->root, below))
+		strlist_addf(&out->notes,
+			     "git does not track '%s', so a worktree that an agent makes lacks it; commit "
+			     "it, or use 'git checkpoint hooks install --user --agent %s'",
+			     below, opts->agent);
 	if (moved && *moved && strncmp(moved, out->path.buf, strlen(moved)) != 0)
 		strlist_addf(&out->notes, "the variable '%s' is set: settings are read from '%s', not from '%s'",
 			     variable, moved, out->path.buf);
@@ -388,6 +409,7 @@ static void add_status(struct agents_statuses *out, const char *name, const json
 		return;
 	}
 	memmove(status.path, status.path + hidden, strlen(status.path + hidden) + 1);
+	status.untracked = !user && status.state != AGENTS_ABSENT && is_untracked(base, status.path);
 	if (primary && agents_in_primary(agent))
 		look_at_primary(&status, agent, base, primary);
 	set_works(&status);

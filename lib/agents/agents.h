@@ -80,6 +80,7 @@ struct agents_status {
 	char *path; /**< of the settings, existing or not; in the worktree relative to its root */
 	enum agents_state state;
 	bool works; /**< nothing is known that prevents it */
+	bool untracked; /**< git does not put it into the worktrees that it makes */
 	char *why;  /**< if it does not work, although it is there: a sentence; otherwise NULL */
 };
 

@@ -2,6 +2,7 @@
 #include "agents/agents_internal.h"
 
 #include "restore/restore.h"
+#include "store/store.h"
 
 #define SUFFIX ".json"
 #define GENERIC "generic"
@@ -289,14 +290,59 @@ const char *agents_in_primary(const json_t *agent)
 	return agents_text(agents_part(agent, false), "primary");
 }
 
+/* Where checkpoints are, if the user's environment says so: some agents do not pass it on. */
+static char *named_home(void)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+	char *home = NULL;
+
+	if (env_git("GIT_CHECKPOINT_HOME") || (state && *state == '/'))
+		(void)store_home(&home);
+	return home;
+}
+
+/* The server as an object; the caller frees the text. */
+static char *make_server(const json_t *part, const char *home)
+{
+	const char *key = agents_text(part, "env_key");
+	json_t *root = json_deep_copy(json_object_get(part, "text"));
+	json_t *servers = json_object_iter_value(json_object_iter(root));
+	char *text;
+
+	if (home)
+		json_object_set_new(json_object_get(servers, "git-checkpoint"),
+				    key ? key : "env",
+				    json_pack("{s:o}", "GIT_CHECKPOINT_HOME", json_text(home)));
+	text = dump_file(root);
+	json_decref(root);
+	return text;
+}
+
+/* As a table; what JSON writes as a string is one here, too. */
+static char *make_server_table(const char *toml, const char *home)
+{
+	struct strbuf text = STRBUF_INIT;
+	json_t *value = json_text(home);
+
+	strbuf_addstr(&text, toml);
+	if (home) {
+		strbuf_addstr(&text, "env = { GIT_CHECKPOINT_HOME = ");
+		json_write(&text, value);
+		strbuf_addstr(&text, " }\n");
+	}
+	json_decref(value);
+	return strbuf_detach(&text, NULL);
+}
+
 static void add_server(struct agents_changes *out, const struct owner *owner, const json_t *part,
 		       bool user)
 {
-	const json_t *text = json_object_get(part, "text");
-	const char *toml = json_string_value(text), *path = agents_text(part, user ? "user" : "file");
+	const char *toml = agents_text(part, "text"), *path = agents_text(part, user ? "user" : "file");
+	char *home = named_home();
 
 	add_change(out, owner, toml ? INSTALL_TOML : INSTALL_JSON, path,
-		   toml ? xstrdup(toml) : dump_file(text));
+		   toml ? make_server_table(toml, home) : make_server(part, home));
+	free(home);
 	out->items[0].alike[0] = "[mcp_servers.git-checkpoint";
 	out->items[0].alike[1] = "[mcp_servers.\"git-checkpoint";
 }

@@ -30,6 +30,7 @@
  *            note              what is left for the user to do
  *   mcp      file, user        of the settings with servers, in the project and in the home directory
  *            text              a new file: an object, or TOML
+ *            env_key           what it calls the environment of a server, if not "env"
  *            instead           what else to do without `file` or `user`
  *            comments, variable, note    as above
  *   clients                    what it calls itself as a client of servers, if not by its name

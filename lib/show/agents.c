@@ -233,6 +233,8 @@ static void print_status(const struct show_agents_view *view, size_t i)
 			    clock_format_age(age, view->taken[i], clock_now()));
 	else if (status->state == AGENTS_INSTALLED)
 		strbuf_addstr(&line, "; no checkpoint yet");
+	if (status->untracked)
+		strbuf_addstr(&line, "\n  git does not track it, so a worktree that an agent makes lacks it");
 	if (trouble) {
 		strbuf_addf(&line, "\n  went wrong %s: ",
 			    clock_format_age(age, trouble->at, clock_now()));
@@ -300,6 +302,7 @@ json_t *show_agents_json(const struct show_agents_view *view)
 			 view->last[i] ? json_time(view->taken[i]) : json_null());
 		row_bool(&row, "works", status->works);
 		row_text(&row, "why_not", status->why);
+		row_bool(&row, "untracked", status->untracked);
 		row_json(&row, "trouble", trouble_object(turns_trouble(&view->turns, status->agent)));
 		json_array_append_new(array, row_object(&row));
 	}

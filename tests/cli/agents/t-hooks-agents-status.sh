@@ -111,6 +111,22 @@ test_an_entry_that_a_person_wrote() {
 	expect_eq installed "$(state claude-code)"
 }
 
+# git takes nothing else into the worktrees that it makes.
+test_an_entry_that_git_does_not_track() {
+	agent_repo
+	git checkpoint hooks install --agent claude-code >"$T/out" 2>&1
+	expect_grep "git does not track '.claude/settings.json', so a worktree that an agent makes lacks it" "$T/out"
+	git checkpoint hooks status >"$T/out"
+	expect_grep '^  git does not track it, so a worktree' "$T/out"
+	expect_eq true "$(git checkpoint hooks status --json | jq '.agents[] | select(.agent == "claude-code") | .untracked')"
+	git add .claude
+	git checkpoint hooks status >"$T/out"
+	expect_no_grep 'does not track' "$T/out"
+	git checkpoint hooks install --user --agent codex >"$T/out" 2>&1
+	expect_no_grep 'does not track' "$T/out"
+	git checkpoint hooks status --json | jq -e '.agents | all(.untracked == false)'
+}
+
 test_linked_worktrees_have_the_same_answer() {
 	agent_repo
 	git checkpoint hooks install -q --agent claude-code

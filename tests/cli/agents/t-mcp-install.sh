@@ -32,6 +32,26 @@ test_what_is_installed_starts_the_server() {
 	git checkpoint mcp --install --json codex droid | jq -e '[.agents[].change] == ["unchanged", "unchanged"]'
 }
 
+# Codex passes few variables to a server, which must not keep checkpoints elsewhere for that.
+test_the_server_has_the_home_of_the_user() {
+	git init -q .
+	export GIT_CHECKPOINT_HOME="$T/odd \"home\""
+	for agent in $(agents | cut -d' ' -f1) codex; do
+		git checkpoint mcp --install -q "$agent"
+	done
+	agents | while read -r agent file key; do
+		jq -e --arg home "$GIT_CHECKPOINT_HOME" "${key}[\"git-checkpoint\"] |
+			(.env // .environment) == {GIT_CHECKPOINT_HOME: \$home}" "$file"
+	done
+	expect_grep '^env = { GIT_CHECKPOINT_HOME = ".*odd \\"home\\"" }$' .codex/config.toml
+	# What is there is ours, whatever is set now.
+	unset GIT_CHECKPOINT_HOME
+	git checkpoint mcp --uninstall -q $(agents | cut -d' ' -f1) codex
+	expect_eq .git "$(ls -A)"
+	XDG_STATE_HOME=$T/state git checkpoint mcp --print codex 2>/dev/null >"$T/out"
+	expect_grep "^env = { GIT_CHECKPOINT_HOME = \"$T/state/git-checkpoint\" }\$" "$T/out"
+}
+
 test_nothing_is_left_of_what_was_created() {
 	git init -q .
 	for agent in $(agents | cut -d' ' -f1) codex; do
