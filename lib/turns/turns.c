@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "turns/turns.h"
-
-#include "git/git.h"
+#include "turns/turns_internal.h"
 
 #define HEADER "git-checkpoint turns "
 #define VERSION "1"
 
 enum {
-	FILE_MAX = 512 << 10, /* bytes, above which it is summed up to at most half */
 	READ_MAX = 8 << 20,   /* nobody who follows the rules writes more */
-	TROUBLED_MAX = 2 * FILE_MAX, /* trouble is noted without the lock, so nothing is summed up */
+	TROUBLED_MAX = 2 * TURNS_FILE_MAX, /* trouble is noted without the lock, so nothing is summed up */
 	SESSIONS_MAX = 64,
 	TURNS_MAX = 1000, /* of a session */
 	TROUBLES_MAX = 40,
@@ -81,7 +78,7 @@ void turns_release(struct turns *turns)
 	memset(turns, 0, sizeof(*turns));
 }
 
-static struct turn_session *find_session(struct turns *turns, const char *agent, const char *id)
+struct turn_session *turns_find_session(struct turns *turns, const char *agent, const char *id)
 {
 	for (size_t i = turns->nr; i--;)
 		if (!strcmp(turns->items[i].id, id) && !strcmp(turns->items[i].agent, agent))
@@ -93,7 +90,7 @@ static struct turn_session *find_session(struct turns *turns, const char *agent,
 static struct turn_session *fire_session(struct turns *turns, const char *agent, const char *id,
 				 int64_t when)
 {
-	struct turn_session *found = find_session(turns, agent, id), session = { 0 };
+	struct turn_session *found = turns_find_session(turns, agent, id), session = { 0 };
 	size_t at = found ? (size_t)(found - turns->items) : turns->nr;
 
 	if (found) {
@@ -113,7 +110,7 @@ static struct turn_session *fire_session(struct turns *turns, const char *agent,
 	return &turns->items[turns->nr++];
 }
 
-static struct turn *current_turn(const struct turn_session *session)
+struct turn *turns_current(const struct turn_session *session)
 {
 	return session && session->nr ? &session->items[session->nr - 1] : NULL;
 }
@@ -193,7 +190,7 @@ static bool parse_turn(struct turns *out, char *fields[FIELDS_MAX])
 	    turn.number >= INT64_MAX)
 		return false;
 	session = fire_session(out, fields[2], fields[3], turn.began);
-	last = current_turn(session);
+	last = turns_current(session);
 	if (last && last->number >= turn.number)
 		return false;
 	turn.entry = xstrdup(fields[4]);
@@ -236,7 +233,7 @@ static bool parse_event(struct turns *out, char *fields[FIELDS_MAX])
 	if (!parse_moment(&moment, fields[0], moments) || !parse_time(&when, fields[1]) ||
 	    !*fields[2] || !is_id_or_empty(fields[5]))
 		return false;
-	turn = current_turn(fire_session(out, fields[2], fields[3], when));
+	turn = turns_current(fire_session(out, fields[2], fields[3], when));
 	if (turn)
 		note_event(turn, moment, fields[4], fields[5]);
 	return true;
@@ -254,7 +251,7 @@ static bool parse_sum(struct turns *out, char *fields[FIELDS_MAX])
 	    !units_parse_number(&before, fields[7]) || !units_parse_number(&after, fields[8]) ||
 	    before > UINT32_MAX || after > UINT32_MAX)
 		return false;
-	turn = current_turn(fire_session(out, fields[2], fields[3], when));
+	turn = turns_current(fire_session(out, fields[2], fields[3], when));
 	if (!turn)
 		return false;
 	set_id(turn->begin, fields[5]);
@@ -389,7 +386,7 @@ static void begin_line(struct strbuf *out, const char *what, int64_t when, const
 	add_field(out, entry);
 }
 
-static void print_turn(struct strbuf *out, const struct turn_session *session,
+void turns_print_turn(struct strbuf *out, const struct turn_session *session,
 		       const struct turn *turn)
 {
 	begin_line(out, "turn", turn->began, session->agent, session->id, turn->entry);
@@ -399,7 +396,7 @@ static void print_turn(struct strbuf *out, const struct turn_session *session,
 	strbuf_addch(out, '\n');
 }
 
-static void print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
+void turns_print_event(struct strbuf *out, enum turn_moment moment, int64_t when,
 			const struct turn_session *session, const char *entry,
 			const char *checkpoint)
 {
@@ -418,7 +415,7 @@ static void print_trouble(struct strbuf *out, const struct turn_trouble *trouble
 static void print_sum(struct strbuf *out, const struct turn_session *session,
 		      const struct turn *turn)
 {
-	print_turn(out, session, turn);
+	turns_print_turn(out, session, turn);
 	begin_line(out, sums[turn->last], session->fired, session->agent, session->id, turn->entry);
 	add_field(out, turn->begin);
 	add_field(out, turn->end);
@@ -439,7 +436,7 @@ static void list_pieces(struct strlist *out, const struct turns *turns)
 		}
 		if (session->nr)
 			continue;
-		print_event(&piece, TURN_STOP, session->fired, session, "", "");
+		turns_print_event(&piece, TURN_STOP, session->fired, session, "", "");
 		strlist_take(out, strbuf_detach(&piece, NULL));
 	}
 	for (size_t i = turns->troubles_nr; i--;) {
@@ -467,187 +464,17 @@ int turns_write(const struct turns *turns, struct store *store)
 	struct strbuf text = STRBUF_INIT;
 	int err;
 
-	turns_print(&text, turns, FILE_MAX / 2);
+	turns_print(&text, turns, TURNS_FILE_MAX / 2);
 	err = fs_write_file(store->dirfd, LAYOUT_TURNS, text.buf, text.len, 0600, FS_DURABLE);
 	strbuf_release(&text);
 	return err;
 }
 
-/* --- as events arrive --- */
-
-/* An agent that reads the settings of another sends each prompt twice. */
-static bool is_echo(const struct turn *turn, const struct turn_event *event)
-{
-	return !*turn->id && !event->agent->turn_id && turn->last == TURN_PROMPT &&
-	       strcmp(turn->entry, event->entry) != 0;
-}
-
-static bool begins_turn(const struct turn_session *session, const struct turn_event *event)
-{
-	const char *id = event->agent->turn_id;
-
-	if (event->moment != TURN_PROMPT || !event->asked || event->agent->sub_agent)
-		return false;
-	for (size_t i = 0; session && id && i < session->nr; i++)
-		if (!strcmp(session->items[i].id, id))
-			return false;
-	return !current_turn(session) || !is_echo(current_turn(session), event);
-}
-
-/* The turn with that id, or if the agent tells none, the current one. */
-static const struct turn *find_turn(const struct turn_session *session, const char *id)
-{
-	if (!id)
-		return current_turn(session);
-	for (size_t i = session ? session->nr : 0; i--;)
-		if (!strcmp(session->items[i].id, id))
-			return &session->items[i];
-	return NULL;
-}
-
-bool turns_has_session(struct store *store, const char *agent, const char *session)
-{
-	struct turns turns;
-	bool has = !turns_read(&turns, store) && find_session(&turns, agent, session);
-
-	turns_release(&turns);
-	return has;
-}
-
-/* Number and prompt of the turn of an event as the store of another worktree has them. */
-static bool find_origin(struct turn_event *event, const char *worktree, bool prompts)
-{
-	const struct ckpt_agent *agent = event->agent;
-	const struct turn *turn = NULL;
-	struct store *store = NULL;
-	struct turns turns = { 0 };
-
-	if (!store_open(&store, worktree) && !turns_read(&turns, store))
-		turn = find_turn(find_session(&turns, agent->name, agent->session), agent->turn_id);
-	if (turn && turn->number > agent->turn)
-		event->agent->turn = turn->number;
-	else if (turn)
-		event->agent->turn++;
-	if (turn && prompts && *turn->prompt && !agent->prompt)
-		event->agent->prompt = xstrdup(turn->prompt);
-	turns_release(&turns);
-	store_close(store);
-	return turn;
-}
-
-/* An agent that goes into another worktree is still busy with what it was asked for. */
-static bool is_from_elsewhere(struct turn_event *event, const struct turn_session *session, bool prompts)
-{
-	const struct ckpt_agent *agent = event->agent;
-	struct strlist others = STRLIST_INIT;
-	char *kept = ckpt_error_keep();
-	bool found = false;
-
-	if (event->repo && agent->session && event->moment != TURN_PROMPT && !agent->sub_agent &&
-	    !find_turn(session, agent->turn_id))
-		repo_other_worktrees(&others, event->repo);
-	for (size_t i = 0; i < others.nr && !found; i++)
-		found = find_origin(event, others.items[i], prompts);
-	strlist_release(&others);
-	ckpt_error_put_back(0, kept);
-	return found;
-}
-
-static int append_line(struct store *store, const struct strbuf *line)
+int turns_append(struct store *store, const struct strbuf *line)
 {
 	return fs_append_line(store->dirfd, LAYOUT_TURNS, line->buf, line->len, 0600);
 }
 
-static int begin_turn(struct turn_event *event, struct store *store, bool prompts)
-{
-	const struct ckpt_agent *agent = event->agent;
-	const struct turn_session session = { .agent = agent->name,
-					      .id = agent->session ? agent->session : "" };
-	const struct turn turn = { .number = agent->turn,
-				   .began = clock_now(),
-				   .entry = (char *)event->entry,
-				   .id = agent->turn_id,
-				   .prompt = prompts ? agent->prompt : NULL };
-	struct strbuf line = STRBUF_INIT;
-	int err;
-
-	print_turn(&line, &session, &turn);
-	err = append_line(store, &line);
-	strbuf_release(&line);
-	return err;
-}
-
-/* Numbers must not be given twice: checkpoints tell what the file has lost. */
-static void learn_all(struct turns *turns, struct store *store)
-{
-	struct ckpt_records records = { 0 };
-	char *kept = ckpt_error_keep();
-
-	if (!lookup_records(&records, store))
-		for (size_t i = 0; i < records.nr; i++)
-			turns_learn(turns, &records.items[i]);
-	lookup_records_release(&records);
-	ckpt_error_put_back(0, kept);
-}
-
-void turns_enter(struct turn_event *event, struct store *store, bool prompts)
-{
-	struct ckpt_agent *agent = event->agent;
-	const struct turn_session *session;
-	const struct turn *turn;
-	struct turns turns;
-
-	event->fresh = event->known = false;
-	if (turns_read(&turns, store) || turns.foreign)
-		goto out;
-	if (!turns.sound || turns.skipped)
-		learn_all(&turns, store);
-	if ((!turns.sound || turns.skipped || turns.size > FILE_MAX) &&
-	    turns_write(&turns, store))
-		goto out;
-	event->known = true;
-	session = find_session(&turns, agent->name, agent->session ? agent->session : "");
-	turn = current_turn(session);
-	agent->turn = turn ? turn->number : 0;
-	if (begins_turn(session, event)) {
-		agent->turn++;
-		event->fresh = !begin_turn(event, store, prompts);
-	} else if (is_from_elsewhere(event, session, prompts)) {
-		event->fresh = !begin_turn(event, store, prompts);
-	} else if (turn && *turn->prompt && prompts && !agent->prompt) {
-		agent->prompt = xstrdup(turn->prompt);
-	}
-	if (turn && !event->fresh)
-		event->fresh = !strcmp(turn->begin, turn->end);
-out:
-	turns_release(&turns);
-}
-
-/* What was saved in a turn must not lose its beginning. */
-static void sync_file(struct store *store)
-{
-	int fd = fs_open_regular(NULL, store->dirfd, LAYOUT_TURNS, O_NOFOLLOW);
-
-	if (fd >= 0)
-		(void)fdatasync(fd);
-	fs_close(fd);
-}
-
-void turns_note(const struct turn_event *event, struct store *store, const char *id, bool taken)
-{
-	const struct ckpt_agent *agent = event->agent;
-	const struct turn_session session = { .agent = agent->name,
-					      .id = agent->session ? agent->session : "" };
-	struct strbuf line = STRBUF_INIT;
-
-	/* What cannot be told apart from noise is not the session that last fired. */
-	if (!event->known || (!agent->session && !agent->turn))
-		return;
-	print_event(&line, event->moment, clock_now(), &session, event->entry, id);
-	if (!append_line(store, &line) && event->fresh && taken)
-		sync_file(store);
-	strbuf_release(&line);
-}
 
 /* --- what went wrong --- */
 
@@ -696,7 +523,7 @@ bool turns_note_trouble(struct store *store, const char *agent, const char *sess
 		if (!turns.sound)
 			strbuf_addstr(&line, HEADER VERSION "\n");
 		print_trouble(&line, &trouble);
-		told = !append_line(store, &line) && was_told(&turns, agent, session, why);
+		told = !turns_append(store, &line) && was_told(&turns, agent, session, why);
 	}
 	turns_release(&turns);
 	strbuf_release(&line);
@@ -729,11 +556,11 @@ void turns_learn(struct turns *turns, const struct ckpt_record *record)
 
 	if (!agent->name || !agent->turn || agent->turn >= INT64_MAX)
 		return;
-	session = find_session(turns, agent->name, agent->session ? agent->session : "");
+	session = turns_find_session(turns, agent->name, agent->session ? agent->session : "");
 	if (!session || session->fired <= record->created_at)
 		session = fire_session(turns, agent->name, agent->session ? agent->session : "",
 				     record->created_at);
-	last = current_turn(session);
+	last = turns_current(session);
 	turn = find_numbered(session, agent->turn);
 	if (!turn && (!last || last->number < agent->turn)) {
 		const struct turn new = {
@@ -746,7 +573,7 @@ void turns_learn(struct turns *turns, const struct ckpt_record *record)
 		};
 
 		add_turn(session, &new);
-		turn = current_turn(session);
+		turn = turns_current(session);
 		/* Nothing had changed before the tool that this one was taken after. */
 		if (find_moment(record) > TURN_BEFORE && record->base && refs_valid_id(record->base))
 			note_event(turn, TURN_PROMPT, turn->entry, record->base);

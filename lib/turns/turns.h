@@ -169,7 +169,8 @@ void turns_range_release(struct turn_range *range);
 /*
  * In this folder:
  *
- *   turns turns_find        the file, and events as they arrive; names of turns
+ *   turns turns_event       the file; events as they arrive
+ *   turns_find              names of turns
  */
 
 #endif
