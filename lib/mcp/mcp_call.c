@@ -403,15 +403,13 @@ static int run_tool(struct mcp_call *call, const struct mcp_server *server)
 
 static int start_tool(struct mcp_call *call, struct mcp_server *server)
 {
-	int err = 0;
+	int err = mcp_project_find(&call->project, &server->roots, call->args.directory);
 
 	call->planning = call->tool->effect == MCP_DESTROYS;
-	if (call->planning && !mcp_tokens_redeem(&server->tokens, call->expected, call->args.token))
+	if (!err && call->planning && !mcp_tokens_redeem(&server->tokens, call->expected, call->args.token))
 		err = ckpt_error_set(CKPT_EREFUSED,
 				     "the token is not valid, or was used before: call "
 				     "checkpoint_preview_restore again, and look at the plan");
-	if (!err)
-		err = mcp_project_find(&call->project, &server->roots, call->args.directory);
 	return err ? err : run_tool(call, server);
 }
 

@@ -28,7 +28,7 @@ static void check_message(struct mcp_server *server, const json_t *message)
 	strbuf_release(&text);
 }
 
-/* After the options there are only a checkpoint, "--" and paths. */
+/* After the options there are only a checkpoint, or a file in one, "--" and paths. */
 static void check_command(const struct mcp_call *call)
 {
 	struct strlist words = STRLIST_INIT;
@@ -44,6 +44,8 @@ static void check_command(const struct mcp_call *call)
 		ended = !strcmp(word, "--");
 		FUZZ_CHECK(ended || *word != '-' || !strcmp(word, "--json") ||
 				   !strcmp(word, "--yes") || !strcmp(word, "--dry-run") ||
+				   !strcmp(word, "--patch") || !strncmp(word, "--session=", 10) ||
+				   !strncmp(word, "--max-count=", 12) ||
 				   !strncmp(word, "--source=", 9) || !strncmp(word, "--message=", 10) ||
 				   !strncmp(word, "--reason=", 9),
 			   "the option '%s'", word);
