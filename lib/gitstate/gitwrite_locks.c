@@ -60,7 +60,7 @@ static bool is_replaced(const char *path)
 	return !strcmp(name, "HEAD") || !strcmp(name, "index");
 }
 
-/* Whether `path`, or a directory that leads to it below the repository's own, leads elsewhere; it ends there. */
+/* Whether `path`, or a directory below the repository's that leads to it, leads elsewhere; it ends there. */
 static bool leads_away(const struct repo *repo, char *path, bool log)
 {
 	const char *below = path_below(path, repo->gitdir);

@@ -266,7 +266,7 @@ test_half_a_handoff_is_none() {
 	# an index that cannot be read
 	echo junk >"$T/machines/one/src/one/.git/index"
 	on one sh -c 'echo more >file'
-	expect_exit 3 on one git-checkpoint handoff -q hub 2>"$T/err"
+	expect_exit 3 on one git-checkpoint handoff hub 2>"$T/err"
 	expect_grep 'the state of the repository is not in it' "$T/err"
 }
 
