@@ -238,7 +238,7 @@ TEST_WRAP = $(if $(filter thread,$(SAN)),$(shell setarch -R true 2>/dev/null && 
 
 check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 	$(RUN_TESTS) tests/random/t-random.sh tests/random/t-twin.sh tests/random/t-hunks.sh \
-		tests/random/t-watch-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
+		tests/random/t-foreign.sh tests/random/t-watch-random.sh $(UNIT_BIN) $(CLI) tests/fuzz/t-corpus.sh
 
 # For contributors: less than a minute on two processors.
 check-quick: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
