@@ -204,17 +204,29 @@ int diff_previous(struct ckpt_record *out, struct session *session, const struct
 	return err;
 }
 
+/* It is of the same machine, and there it has an id that one of this store may have, too. */
+static char *name_base(const struct ckpt_record *record)
+{
+	return record->machine ? xstrfmt("%s/%s", record->machine, record->base)
+			       : xstrdup(record->base);
+}
+
 int diff_base(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
 {
+	char *name;
 	int err;
 
 	if (!record->base)
 		return ckpt_error_set(CKPT_ENOTFOUND, "there is no checkpoint before '%s'",
 				      record->id);
-	if (!refs_exist(session->store, record->base))
-		return ckpt_error_set(CKPT_ENOTFOUND, "the checkpoint before '%s' is gone",
-				      record->id);
-	err = lookup_name(out, session->store, record->base);
+	name = name_base(record);
+	if (!record->machine && !refs_exist(session->store, record->base))
+		err = CKPT_ENOTFOUND;
+	else
+		err = lookup_name(out, session->store, name);
+	free(name);
+	if (err == CKPT_ENOTFOUND)
+		err = ckpt_error_set(err, "the checkpoint before '%s' is gone", record->id);
 	/* Damage stays confined to the checkpoint that it hit. */
 	if (err == CKPT_ECORRUPT)
 		err = ckpt_error_set(CKPT_ENOTFOUND, "the checkpoint before '%s' is damaged",
@@ -227,14 +239,19 @@ char *diff_no_base(struct session *session, const struct ckpt_record *record, co
 	struct ckpt_record older = CKPT_RECORD_INIT;
 	bool range = !strcmp(command, "revert");
 	const char *dots = range ? ".." : " ";
-	const char *name = diff_previous(&older, session, record) ? "<older>" : older.id;
-	char *text;
+	const char *name = record->machine || diff_previous(&older, session, record) ? "<older>"
+										     : older.id;
+	char *text, *base = record->base ? name_base(record) : NULL;
 
-	if (record->base)
+	if (base && record->machine)
+		text = xstrfmt("the checkpoint before '%s', '%s', is not here; 'git checkpoint fetch "
+			       "%s' brings it",
+			       record->id, base, base);
+	else if (base)
 		text = xstrfmt("the checkpoint before '%s', '%s', is %s; 'git checkpoint %s "
 			       "%s%s%s' %s what changed since an older one",
-			       record->id, record->base,
-			       refs_exist(session->store, record->base) ? "damaged" : "gone", command,
+			       record->id, base,
+			       refs_exist(session->store, base) ? "damaged" : "gone", command,
 			       name, dots, record->id, range ? "takes back" : "shows");
 	else
 		text = xstrfmt("'%s' is the first of its kind: it is not known what it changed; "
@@ -242,6 +259,7 @@ char *diff_no_base(struct session *session, const struct ckpt_record *record, co
 			       record->id, command, name, dots, record->id,
 			       range ? "takes back" : "shows");
 	record_release(&older);
+	free(base);
 	return text;
 }
 

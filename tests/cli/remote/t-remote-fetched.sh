@@ -52,6 +52,27 @@ test_between_two_of_them() {
 	expect_eq x "$(on two cat file)"
 }
 
+# What one of them changed is known by the one before it on its machine.
+test_a_step_of_another_machine() {
+	fetched
+	on one sh -c 'echo y >file; echo new >later'
+	on one git-checkpoint save -q
+	on one git-checkpoint push -q
+	on two git-checkpoint fetch -q
+	on two git-checkpoint restore -q -y one/@
+	# all that there is of it here
+	on two git-checkpoint drop -q "one/$id"
+	expect_exit 128 on two git-checkpoint revert -y one/@ 2>"$T/err"
+	expect_grep "'one/$id', is not here; 'git checkpoint fetch one/$id' brings it" "$T/err"
+	on one git-checkpoint push -q --all
+	on two git-checkpoint fetch -q "one/$id"
+	on two git-checkpoint show -p one/@ >"$T/out"
+	expect_grep '^+y$' "$T/out"
+	on two git-checkpoint revert -q -y one/@
+	expect_eq x "$(on two cat file)"
+	test ! -e "$T/machines/two/work/two/later"
+}
+
 # Neither is one of this store that has the same id meant.
 test_dropping_one() {
 	fetched
