@@ -3,11 +3,13 @@
 
 #include "remote/remote.h"
 
+static const char *message;
 static bool force, yes, captures;
 
 /* ---- handoff ---- */
 
 static const struct opt handoff_options[] = {
+	{ OPT_STRING, 'm', "message", &message, "<reason>", "why it is handed off" },
 	{ OPT_FLAG, 0, "force", &force, NULL, "even if it may have secrets" },
 	{ OPT_END },
 };
@@ -49,7 +51,8 @@ static void print_warnings(const struct strlist *all)
 /* The state now: a new checkpoint, or the newest if that has it. */
 static int save_now(struct ckpt_record *out, struct session *session)
 {
-	struct save_opts opts = { .reason = "handoff", .source = "cli", .step = -1,
+	struct save_opts opts = { .reason = message ? message : "handoff", .said = message,
+				  .source = "cli", .step = -1,
 				  .scan = { .scope = &strlist_empty, .progress = progress_show },
 				  .extras.no_auto = true };
 	struct save_result result = { 0 };

@@ -16,14 +16,28 @@ static const struct opt options[] = {
 	{ OPT_END },
 };
 
+enum { SHOWN = 20 };
+
+/* What is not in the newest checkpoint, if that was meant because none was named. */
+struct unsaved {
+	bool known;
+	size_t paths;
+};
+
 static const char *const states[] = {
-	[PUSH_SENT] = "pushed",
+	[PUSH_SENT] = "pushed", /* of a dry run: see state_of() */
 	[PUSH_THERE] = "there",
 	[PUSH_REFUSED] = "refused",
 	[PUSH_FAILED] = "failed",
 };
 
-static int print(const struct remotes_item *remote, const struct push_result *result, int status)
+static const char *state_of(const struct push_item *item)
+{
+	return opts.dry_run && item->state == PUSH_SENT ? "to push" : states[item->state];
+}
+
+static int print(const struct remotes_item *remote, const struct push_result *result,
+		 const struct unsaved *unsaved, int status)
 {
 	json_t *items = json_array();
 	struct row answer = ROW_INIT;
@@ -32,7 +46,7 @@ static int print(const struct remotes_item *remote, const struct push_result *re
 		struct row row = ROW_INIT;
 
 		row_text(&row, "id", result->items[i].record.id);
-		row_text(&row, "state", states[result->items[i].state]);
+		row_text(&row, "state", state_of(&result->items[i]));
 		row_text(&row, "why", result->items[i].why);
 		json_array_append_new(items, row_object(&row));
 	}
@@ -40,10 +54,31 @@ static int print(const struct remotes_item *remote, const struct push_result *re
 	row_json(&answer, "checkpoints", items);
 	row_number(&answer, "bytes", result->bytes);
 	row_texts(&answer, "pruned", &result->pruned);
+	row_bool(&answer, "dry_run", opts.dry_run);
+	if (unsaved->known)
+		row_number(&answer, "unsaved", unsaved->paths);
 	return report_json(row_object(&answer), status);
 }
 
-static void tell(const struct remotes_item *remote, const struct push_result *result)
+static void tell_items(const struct push_result *result)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < result->nr; i++) {
+		char *title;
+
+		if (result->items[i].state != PUSH_SENT || nr++ >= SHOWN)
+			continue;
+		title = title_of(&result->items[i].record);
+		term_say(stdout, "  %s  %s\n", result->items[i].record.id, title);
+		free(title);
+	}
+	if (nr > SHOWN)
+		term_say(stdout, "  and %zu more\n", nr - SHOWN);
+}
+
+static void tell(const struct remotes_item *remote, const struct push_result *result,
+		 const struct unsaved *unsaved)
 {
 	size_t sent = 0, there = 0;
 	char size[UNITS_SIZE];
@@ -72,9 +107,33 @@ static void tell(const struct remotes_item *remote, const struct push_result *re
 			 there == 1 ? "it" : "all of them");
 	else if (!result->nr)
 		term_say(stdout, "Nothing to push\n");
+	tell_items(result);
 	if (result->pruned.nr)
 		term_say(stdout, "%s %zu that are gone here\n",
 			 opts.dry_run ? "Would remove" : "Removed", result->pruned.nr);
+	for (size_t i = 0; i < result->pruned.nr && i < SHOWN; i++)
+		term_say(stdout, "  %s\n", result->pruned.items[i]);
+	if (result->pruned.nr > SHOWN)
+		term_say(stdout, "  and %zu more\n", result->pruned.nr - SHOWN);
+	if (unsaved->paths)
+		term_say(stdout, "Not in it: %zu %s changed since; 'git checkpoint save' takes %s\n",
+			 unsaved->paths, unsaved->paths == 1 ? "path has" : "paths have",
+			 unsaved->paths == 1 ? "it" : "them");
+}
+
+/* The push is done: a failure of this is not told. */
+static void count_unsaved(struct unsaved *out, struct session *session,
+			  const struct push_result *result)
+{
+	const struct ckpt_record *record = result->nr ? &result->items[0].record : NULL;
+	struct diff diff;
+
+	if (!record || record->state_only || opt_common.quiet ||
+	    diff_worktree(&diff, session, record, NULL, progress_show))
+		return;
+	*out = (struct unsaved){ true, diff.changes.nr };
+	diff_release(&diff);
+	progress_clear();
 }
 
 static int exit_status(const struct push_result *result)
@@ -109,6 +168,7 @@ static int push(struct session *session, const struct strlist *args)
 	struct strlist names = STRLIST_INIT;
 	const struct remotes_item *remote = NULL;
 	struct push_result result = { 0 };
+	struct unsaved unsaved = { 0 };
 	struct remotes remotes;
 	int err = remotes_read(&remotes, session->store), status = EXIT_DONE;
 
@@ -121,12 +181,14 @@ static int push(struct session *session, const struct strlist *args)
 	opts.shown = progress_enabled();
 	if (!err)
 		err = push_checkpoints(&result, session, remote, &names, &opts);
+	if (!err && !names.nr && !opts.all && !opts.pinned)
+		count_unsaved(&unsaved, session, &result);
 	if (!err) {
 		status = exit_status(&result);
 		if (opt_common.json)
-			status = print(remote, &result, status);
+			status = print(remote, &result, &unsaved, status);
 		else
-			tell(remote, &result);
+			tell(remote, &result, &unsaved);
 	}
 	push_result_release(&result);
 	remotes_release(&remotes);

@@ -401,6 +401,22 @@ static int remove_listed(struct pruning *pruning)
 	return err ? err : remove_or_retry(pruning);
 }
 
+/* What is there may be all that is left of them. */
+static int check_nothing_lost(struct store *store, const char *remote)
+{
+	struct ref_list refs;
+	int err = refs_list(&refs, store);
+	size_t lost = err ? 0 : lost_count(store, &refs);
+
+	refs_release(&refs);
+	if (lost)
+		err = ckpt_error_set(CKPT_EREFUSED,
+				     "nothing is removed from '%s' while checkpoints of this store are "
+				     "lost (%zu); 'git checkpoint doctor --fix' brings them back",
+				     remote, lost);
+	return err;
+}
+
 static int prune_removed(struct pushing *pushing)
 {
 	struct strlist removed = STRLIST_INIT;
@@ -455,7 +471,9 @@ int push_to(struct push_result *out, struct transport *transport, const struct s
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = choose_items(&pushing, names);
+	err = opts->prune ? check_nothing_lost(pushing.session->store, transport->remote->name) : 0;
+	if (!err)
+		err = choose_items(&pushing, names);
 	if (!err)
 		err = judge_items(&pushing);
 	/* What is there need not be sent, nor what both sides have. */

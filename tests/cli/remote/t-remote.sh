@@ -341,6 +341,63 @@ test_pruning() {
 	expect_exit 128 on one git-checkpoint remote prune -y hub two 2>/dev/null
 }
 
+# What is lost here may be there alone.
+test_nothing_is_pruned_while_something_is_lost() {
+	machines
+	for n in 1 2 3 4; do
+		edit one $n
+		on one git-checkpoint save -q
+	done
+	on one git-checkpoint push -q --all
+	on one git-checkpoint drop -q -y @~3
+	store=$(on one git-checkpoint status --json | jq -r .store)
+	on one git-checkpoint list -q >"$T/ids"
+	cp -R "$store/refs" "$T/refs"
+	rm -rf "$store/refs/checkpoints" "$store/packed-refs"
+	mkdir -p "$store/refs/checkpoints"
+	for n in 5 6; do
+		for options in --prune '--prune -n' '--all --prune'; do
+			# shellcheck disable=SC2086 # options are words
+			expect_exit 5 on one git-checkpoint push $options 2>"$T/err"
+			expect_grep "nothing is removed from 'hub' while checkpoints of this store are lost" "$T/err"
+		done
+		expect_eq 4 "$(hub_refs | wc -l)"
+		edit one $n
+		on one git-checkpoint save -q 2>/dev/null
+	done
+	on one git-checkpoint doctor --fix >/dev/null 2>&1 || :
+	on one git-checkpoint push -q --prune
+	# the newest came, the one that was dropped went
+	expect_eq 4 "$(hub_refs | wc -l)"
+	while read -r id; do
+		expect_eq 1 "$(hub_refs | grep -c "$id")" "$id"
+	done <"$T/ids"
+}
+
+test_what_goes_and_what_does_not_is_said() {
+	machines
+	for n in 1 2; do
+		edit one $n
+		on one git-checkpoint save -q -m "work $n"
+	done
+	on one sh -c 'echo more >file; echo more >further'
+	on one git-checkpoint push --dry-run >"$T/out"
+	expect_grep "^  $(id_on one)  work 2\$" "$T/out"
+	expect_grep "^Not in it: 2 paths have changed since; 'git checkpoint save' takes them\$" "$T/out"
+	on one git-checkpoint push --dry-run --json >"$T/out"
+	jq -e '.dry_run and .unsaved == 2 and .checkpoints[0].state == "to push"' "$T/out"
+	expect_eq '' "$(hub_refs)"
+	on one git-checkpoint push --json >"$T/out"
+	jq -e '(.dry_run | not) and .unsaved == 2 and .checkpoints[0].state == "pushed"' "$T/out"
+	on one git-checkpoint push --all >"$T/out"
+	expect_grep '^  chk_.*  work 1$' "$T/out"
+	expect_no_grep 'Not in it' "$T/out"
+	on one git-checkpoint handoff -q -m 'on the train'
+	expect_eq 'on the train' "$(on one git-checkpoint show --json @ | jq -r .reason)"
+	on one git-checkpoint handoff -q -m 'at home'
+	expect_eq 'at home' "$(on one git-checkpoint show --json @ | jq -r .reason)"
+}
+
 test_saves_push_by_themselves_only_if_told() {
 	machines
 	edit one 1
