@@ -50,6 +50,13 @@ const char *path_below(const char *path, const char *root)
 	return path[len] == '/' ? path + len + 1 : NULL;
 }
 
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 bool path_is_plain(const char *path)
 {
 	while (*path) {

@@ -10,6 +10,9 @@
 /** Append "/" (unless `sb` is empty or ends with one) and `name`. */
 void path_append(struct strbuf *sb, const char *name);
 
+/** What follows the last slash, or all of it. */
+const char *path_base(const char *path);
+
 /**
  * Make `path` absolute against `base` and remove ".", ".." and repeated
  * slashes, textually. `base` must be absolute.

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/fs.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 
 #include <sys/sysmacros.h>
@@ -194,9 +195,9 @@ static void add_command_line(struct strbuf *out, const struct proc *proc)
 	size_t begin = out->len;
 
 	for (size_t i = 0; i < proc->argv.nr; i++) {
-		const char *word = proc->argv.items[i], *slash = strrchr(word, '/');
+		const char *word = proc->argv.items[i];
 
-		strbuf_addf(out, "%s%s", i ? " " : "", !i && slash ? slash + 1 : word);
+		strbuf_addf(out, "%s%s", i ? " " : "", i ? word : path_base(word));
 		if (i && is_plain_word(word))
 			break;
 	}

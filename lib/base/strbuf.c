@@ -100,6 +100,16 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
+void strbuf_add_field(struct strbuf *sb, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(sb, fmt, ap);
+	va_end(ap);
+	strbuf_addch(sb, '\0');
+}
+
 void strbuf_splice(struct strbuf *sb, size_t start, size_t end, const void *data, size_t len)
 {
 	size_t tail = sb->len - end;

@@ -41,6 +41,10 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...) __attribute__((format(
 void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
+/** Append formatted text and a NUL, which ends the field. */
+void strbuf_add_field(struct strbuf *sb, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /** Put `len` bytes, which must not be its own, in the place of those in [start, end). */
 void strbuf_splice(struct strbuf *sb, size_t start, size_t end, const void *data, size_t len);
 

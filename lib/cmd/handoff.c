@@ -14,7 +14,7 @@ static const struct opt handoff_options[] = {
 	{ OPT_END },
 };
 
-static int tell(const struct remotes_item *remote, const struct ckpt_record *record, bool head)
+static int tell_handoff(const struct remotes_item *remote, const struct ckpt_record *record, bool head)
 {
 	struct row answer = ROW_INIT;
 
@@ -80,7 +80,7 @@ static int handoff(struct session *session, const struct strlist *args)
 	if (!err)
 		err = handoff_give(&head, session, remote, &record, force, progress_enabled());
 	if (!err)
-		err = tell(remote, &record, head);
+		err = tell_handoff(remote, &record, head);
 	/* Without HEAD and index nobody can go on where this machine was. */
 	if (!err && (record.missing || (session->repo && !*record.git_hash)))
 		err = EXIT_INCOMPLETE;
@@ -119,7 +119,7 @@ static int choose_machine(const struct remotes_item **out, const char **machine,
 	return err ? err : remotes_choose(out, remotes, only || !args->nr ? NULL : args->items[0]);
 }
 
-static int restore(struct session *session, const struct ckpt_record *record)
+static int restore_handed(struct session *session, const struct ckpt_record *record)
 {
 	const struct show_restore_how how = { .yes = yes };
 	struct restore_opts opts = {
@@ -152,7 +152,7 @@ static int takeover(struct session *session, const struct strlist *args)
 		term_say(stdout, "Taking over %s/%s%s\n", record.machine, record.id,
 			 fetched ? ", with the commit at its HEAD" : "");
 	if (!err)
-		err = restore(session, &record);
+		err = restore_handed(session, &record);
 	record_release(&record);
 	remotes_release(&remotes);
 	return err;

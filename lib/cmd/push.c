@@ -36,7 +36,7 @@ static const char *state_of(const struct push_item *item)
 	return opts.dry_run && item->state == PUSH_SENT ? "to push" : states[item->state];
 }
 
-static int print(const struct remotes_item *remote, const struct push_result *result,
+static int print_json(const struct remotes_item *remote, const struct push_result *result,
 		 const struct unsaved *unsaved, int status)
 {
 	json_t *items = json_array();
@@ -77,7 +77,7 @@ static void tell_items(const struct push_result *result)
 		term_say(stdout, "  and %zu more\n", nr - SHOWN);
 }
 
-static void tell(const struct remotes_item *remote, const struct push_result *result,
+static void tell_people(const struct remotes_item *remote, const struct push_result *result,
 		 const struct unsaved *unsaved)
 {
 	size_t sent = 0, there = 0;
@@ -186,9 +186,9 @@ static int push(struct session *session, const struct strlist *args)
 	if (!err) {
 		status = exit_status(&result);
 		if (opt_common.json)
-			status = print(remote, &result, &unsaved, status);
+			status = print_json(remote, &result, &unsaved, status);
 		else
-			tell(remote, &result, &unsaved);
+			tell_people(remote, &result, &unsaved);
 	}
 	push_result_release(&result);
 	remotes_release(&remotes);

@@ -48,9 +48,8 @@ struct sink {
 /* Make sure that it can be written, before doing anything whose result it should get. */
 static int aim_at_file(struct sink *sink, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	char *dir = slash ? xmemdupz(path, (size_t)(slash - path) + 1) : xstrdup(".");
+	const char *name = path_base(path);
+	char *dir = name > path ? xmemdupz(path, (size_t)(name - path)) : xstrdup(".");
 	char *real = path_real(dir);
 	struct stat st;
 

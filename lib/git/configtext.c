@@ -16,7 +16,7 @@ struct parser {
 	struct configtext_item item;
 };
 
-static int next(struct parser *p)
+static int read_char(struct parser *p)
 {
 	if (p->pos >= p->end) {
 		p->over = true;
@@ -44,7 +44,7 @@ static bool is_key(int c)
 	return is_letter(c) || (c >= '0' && c <= '9') || c == '-';
 }
 
-static int lower(int c)
+static int to_lower(int c)
 {
 	return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
@@ -55,19 +55,19 @@ static bool parse_subsection(struct parser *p, int c)
 	while (is_space(c)) {
 		if (c == '\n')
 			return false;
-		c = next(p);
+		c = read_char(p);
 	}
 	if (c != '"')
 		return false;
 	strbuf_addch(&p->key, '.');
-	while ((c = next(p)) != '"') {
+	while ((c = read_char(p)) != '"') {
 		if (c == '\\')
-			c = next(p);
+			c = read_char(p);
 		if (c == '\n')
 			return false;
 		strbuf_addch(&p->key, c);
 	}
-	return next(p) == ']';
+	return read_char(p) == ']';
 }
 
 static bool parse_section(struct parser *p)
@@ -75,7 +75,7 @@ static bool parse_section(struct parser *p)
 	int c;
 
 	strbuf_reset(&p->key);
-	while ((c = next(p)) != ']') {
+	while ((c = read_char(p)) != ']') {
 		if (p->over)
 			return false;
 		if (is_space(c)) {
@@ -85,7 +85,7 @@ static bool parse_section(struct parser *p)
 		}
 		if (!is_key(c) && c != '.')
 			return false;
-		strbuf_addch(&p->key, lower(c));
+		strbuf_addch(&p->key, to_lower(c));
 	}
 	if (!p->key.len)
 		return false;
@@ -98,7 +98,7 @@ static bool parse_section(struct parser *p)
 static bool parse_escape(struct parser *p)
 {
 	static const char from[] = "tbn\\\"", to[] = "\t\b\n\\\"";
-	int c = next(p);
+	int c = read_char(p);
 	const char *known = c ? strchr(from, c) : NULL;
 
 	if (c == '\n')
@@ -118,7 +118,7 @@ static bool parse_value(struct parser *p)
 
 	strbuf_reset(&p->value);
 	for (;;) {
-		c = next(p);
+		c = read_char(p);
 		if (c == '\n') {
 			strbuf_setlen(&p->value, keep);
 			return !quoted;
@@ -148,12 +148,12 @@ static bool parse_value(struct parser *p)
 static bool parse_key(struct parser *p, int c, bool *has_value)
 {
 	strbuf_setlen(&p->key, p->section);
-	for (; is_key(c); c = next(p)) {
-		strbuf_addch(&p->key, lower(c));
+	for (; is_key(c); c = read_char(p)) {
+		strbuf_addch(&p->key, to_lower(c));
 		p->item.name_end = (size_t)(p->pos - p->text);
 	}
 	while (c == ' ' || c == '\t')
-		c = next(p);
+		c = read_char(p);
 	*has_value = c == '=';
 	return c == '\n' || (c == '=' && parse_value(p));
 }
@@ -175,7 +175,7 @@ static size_t before_line_end(const struct parser *p)
 	return (size_t)(end - p->text);
 }
 
-static int parse(struct parser *p, configtext_item_fn fn, void *payload)
+static int parse_text(struct parser *p, configtext_item_fn fn, void *payload)
 {
 	bool remark = false, has_value;
 	int c, rc = 0;
@@ -183,7 +183,7 @@ static int parse(struct parser *p, configtext_item_fn fn, void *payload)
 	while (!rc) {
 		size_t line = p->line;
 
-		c = next(p);
+		c = read_char(p);
 		p->item.start = (size_t)(p->pos - p->text) - 1;
 		if (c == '\n') {
 			if (p->over)
@@ -222,7 +222,7 @@ int configtext_each(const char *text, size_t len, configtext_item_fn fn, void *p
 
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		p.pos += 3;
-	rc = parse(&p, fn, payload);
+	rc = parse_text(&p, fn, payload);
 	strbuf_release(&p.key);
 	strbuf_release(&p.value);
 	return rc;

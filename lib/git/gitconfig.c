@@ -46,7 +46,7 @@ static void add_entry(struct gitconfig *config, char *key, const char *value,
 	config->nr++;
 }
 
-static void clear(struct gitconfig *config)
+static void clear_entries(struct gitconfig *config)
 {
 	for (size_t i = 0; i < config->nr; i++) {
 		free(config->entries[i].key);
@@ -59,7 +59,7 @@ void gitconfig_close(struct gitconfig *config)
 {
 	if (!config)
 		return;
-	clear(config);
+	clear_entries(config);
 	free(config->entries);
 	free(config);
 }
@@ -76,7 +76,7 @@ static int add_file(struct gitconfig *config, const char *path, enum gitconfig_l
 		    int depth);
 
 /* `value` is a path: absolute, of a home directory, or relative to the file that has it. */
-static int include(const struct source *from, const char *value)
+static int include_file(const struct source *from, const char *value)
 {
 	struct strbuf expanded = STRBUF_INIT, path = STRBUF_INIT;
 	const char *slash = strrchr(from->path, '/');
@@ -112,7 +112,7 @@ static int add_value(const char *key, const char *value, void *payload)
 		holds = configcond_holds(&from->config->cond, condition, from->path);
 		free(condition);
 	}
-	return holds && value && *value ? include(from, value) : 0;
+	return holds && value && *value ? include_file(from, value) : 0;
 }
 
 /* Add one file with everything it includes. A missing file counts as empty. */
@@ -160,7 +160,7 @@ static int add_below(struct gitconfig *config, const char *dir, const char *name
 	return err;
 }
 
-static const char *find(const struct gitconfig *config, const char *key,
+static const char *find_value(const struct gitconfig *config, const char *key,
 			enum gitconfig_level highest, enum gitconfig_level lowest)
 {
 	for (size_t i = config->nr; i-- > 0;) {
@@ -249,7 +249,7 @@ static int add_all_files(struct gitconfig *config, const struct repo *repo)
 	if (err || !repo)
 		return err;
 	err = add_below(config, repo->commondir, "config", GITCONFIG_LOCAL);
-	own = find(config, "extensions.worktreeconfig", GITCONFIG_LOCAL, GITCONFIG_LOCAL);
+	own = find_value(config, "extensions.worktreeconfig", GITCONFIG_LOCAL, GITCONFIG_LOCAL);
 	if (!err && own && gitconfig_parse_bool(&own_config, own) && own_config)
 		err = add_below(config, repo->gitdir, "config.worktree", GITCONFIG_LOCAL);
 	return err;
@@ -281,7 +281,7 @@ static int add_files(struct gitconfig *config, const struct repo *repo)
 		add_urls(&urls, config);
 		config->cond.urls = &urls;
 		config->files = 0;
-		clear(config);
+		clear_entries(config);
 		err = add_all_files(config, repo);
 	}
 	strlist_release(&urls);
@@ -408,7 +408,7 @@ int gitconfig_open(struct gitconfig **out, const struct repo *repo)
 const char *gitconfig_get(const struct gitconfig *config, const char *key,
 			  enum gitconfig_level highest)
 {
-	return find(config, key, highest, GITCONFIG_SYSTEM);
+	return find_value(config, key, highest, GITCONFIG_SYSTEM);
 }
 
 bool gitconfig_bool(const struct gitconfig *config, const char *key, bool fallback)

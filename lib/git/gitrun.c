@@ -207,7 +207,7 @@ static bool must_stop(void *payload)
 	return stop;
 }
 
-static void heard(const char *data, size_t len, void *payload)
+static void note_output(const char *data, size_t len, void *payload)
 {
 	struct patience *patience = payload;
 
@@ -226,7 +226,7 @@ static const char *command_of(const char *const args[])
 }
 
 /* A list as exec(3) wants it; the strings stay the list's. */
-static const char **vector(const struct strlist *list)
+static const char **make_vector(const struct strlist *list)
 {
 	const char **items = xcalloc(list->nr + 1, sizeof(*items));
 
@@ -253,7 +253,7 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 		.told = how->told,
 		.tidies = how->profile == GITRUN_WRITE,
 		.stop = must_stop,
-		.heard = heard,
+		.heard = note_output,
 		.payload = &patience,
 		.pid_out = &patience.pid,
 		.file_limit = how->file_limit,
@@ -262,8 +262,8 @@ int gitrun(struct strbuf *out, const struct gitrun *how, const char *const args[
 
 	add_environment(&env, how);
 	add_arguments(&argv, how, args, http);
-	opts.env = env_vector = vector(&env);
-	arg_vector = vector(&argv);
+	opts.env = env_vector = make_vector(&env);
+	arg_vector = make_vector(&argv);
 	err = spawn_run(out, &opts, arg_vector);
 	if (err == CKPT_ERROR)
 		err = ckpt_error_set(err, "'git %s' failed", command_of(args));

@@ -147,13 +147,13 @@ void pathspec_add(struct pathspec *spec, const char *typed, unsigned magic, cons
 
 /* ---- matching ---- */
 
-static bool same(const struct pathspec_item *item, const char *path, size_t len)
+static bool is_same(const struct pathspec_item *item, const char *path, size_t len)
 {
 	return !(item->magic & PATHSPEC_ICASE ? strncasecmp : strncmp)(item->match, path, len);
 }
 
 /* It is the path, or a directory above it. */
-static bool covers(const struct pathspec_item *item, const char *path, bool is_dir)
+static bool covers_path(const struct pathspec_item *item, const char *path, bool is_dir)
 {
 	size_t len = strlen(item->match);
 
@@ -162,7 +162,7 @@ static bool covers(const struct pathspec_item *item, const char *path, bool is_d
 	/* "dir/" is the directory itself, too, but not a file. */
 	if (is_dir && item->match[len - 1] == '/' && strlen(path) == len - 1)
 		len--;
-	if (!same(item, path, len))
+	if (!is_same(item, path, len))
 		return false;
 	return !path[len] || path[len] == '/' || item->match[len - 1] == '/';
 }
@@ -174,10 +174,10 @@ bool pathspec_item_matches(const struct pathspec_item *item, const char *path, b
 
 	if (strncmp(item->match, path, item->prefix) != 0)
 		return false;
-	if (covers(item, path, is_dir))
+	if (covers_path(item, path, is_dir))
 		return true;
 	return item->match[item->plain] && strlen(path) >= item->plain &&
-	       same(item, path, item->plain) &&
+	       is_same(item, path, item->plain) &&
 	       wildmatch(item->match + item->plain, path + item->plain, flags);
 }
 

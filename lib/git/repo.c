@@ -121,7 +121,7 @@ static int resolve_gitdir(char **gitdir_out, char **common_out, const char *path
 }
 
 /* Frees the text, which may be NULL. Most configurations can be ruled out without parsing. */
-static bool mentions(char *text, const char *const words[])
+static bool config_mentions(char *text, const char *const words[])
 {
 	bool found = false;
 
@@ -167,7 +167,7 @@ static int read_format(struct format *out, const char *gitdir, const char *commo
 	static const char *const words[] = { "worktree", "objectformat", "bare", NULL };
 	int err;
 
-	if (!mentions(gitfile_read_long(common, "config"), words))
+	if (!config_mentions(gitfile_read_long(common, "config"), words))
 		return 0;
 	err = read_config(out, common, "config");
 	if (!err && strcmp(gitdir, common)) {
@@ -175,7 +175,7 @@ static int read_format(struct format *out, const char *gitdir, const char *commo
 		free(out->worktree);
 		out->worktree = NULL;
 	}
-	if (!err && out->own_config && mentions(gitfile_read_long(gitdir, "config.worktree"), words))
+	if (!err && out->own_config && config_mentions(gitfile_read_long(gitdir, "config.worktree"), words))
 		err = read_config(out, gitdir, "config.worktree");
 	return err;
 }
@@ -186,7 +186,7 @@ static bool is_sha256(const char *common)
 	static const char *const words[] = { "objectformat", NULL };
 	struct format format = { 0 };
 
-	if (mentions(gitfile_read(common, "config"), words))
+	if (config_mentions(gitfile_read(common, "config"), words))
 		read_format(&format, common, common);
 	free(format.worktree);
 	return format.sha256;
@@ -354,7 +354,7 @@ static int choose_worktree(char **out, const char *cwd, const char *dir, const c
 }
 
 /* A repository was found at `dir`/.git; takes `gitdir` and `common`. */
-static int found(struct repo **out, const char *cwd, const char *dir, char *gitdir, char *common)
+static int make_repo(struct repo **out, const char *cwd, const char *dir, char *gitdir, char *common)
 {
 	char *dotgit = xstrfmt("%s/.git", strcmp(dir, "/") ? dir : ""), *worktree = NULL, *real = NULL;
 	struct format format = { 0 };
@@ -403,7 +403,7 @@ static int walk_up(struct repo **out, const char *cwd)
 		path_append(&dotgit, ".git");
 		err = resolve_gitdir(&gitdir, &common, dotgit.buf);
 		if (!err)
-			err = found(out, cwd, dir.buf, gitdir, common);
+			err = make_repo(out, cwd, dir.buf, gitdir, common);
 		if (err != CKPT_ENOTFOUND)
 			break;
 		common = common_of_gitdir(dir.buf);

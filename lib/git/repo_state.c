@@ -8,7 +8,7 @@
 enum { SYMREF_DEPTH = 5 };
 
 /* True if `name` is in `dir`, whatever it is. */
-static bool has(const char *dir, const char *name)
+static bool has_file(const char *dir, const char *name)
 {
 	struct strbuf path = STRBUF_INIT;
 	struct stat st;
@@ -200,20 +200,20 @@ const char *repo_operation(const struct repo *repo)
 {
 	const char *gitdir = repo->gitdir;
 
-	if (has(gitdir, "rebase-merge"))
+	if (has_file(gitdir, "rebase-merge"))
 		return "rebase";
-	if (has(gitdir, "rebase-apply"))
-		return has(gitdir, "rebase-apply/applying") ? "am" : "rebase";
-	if (has(gitdir, "MERGE_HEAD"))
+	if (has_file(gitdir, "rebase-apply"))
+		return has_file(gitdir, "rebase-apply/applying") ? "am" : "rebase";
+	if (has_file(gitdir, "MERGE_HEAD"))
 		return "merge";
-	if (has(gitdir, "CHERRY_PICK_HEAD"))
+	if (has_file(gitdir, "CHERRY_PICK_HEAD"))
 		return "cherry-pick";
-	if (has(gitdir, "REVERT_HEAD"))
+	if (has_file(gitdir, "REVERT_HEAD"))
 		return "revert";
 	/* Between two commits of a longer operation only its list exists. */
 	if (sequencer_operation(gitdir))
 		return sequencer_operation(gitdir);
-	return has(gitdir, "BISECT_LOG") ? "bisect" : NULL;
+	return has_file(gitdir, "BISECT_LOG") ? "bisect" : NULL;
 }
 
 /* Refs in tables (reftable), for which HEAD is only a stub. */

@@ -68,7 +68,7 @@ static bool is_xdigit(unsigned char c)
 	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static unsigned char fold(unsigned char c, unsigned flags)
+static unsigned char fold_case(unsigned char c, unsigned flags)
 {
 	return (flags & WILD_CASEFOLD) && is_upper(c) ? (unsigned char)(c + ('a' - 'A')) : c;
 }
@@ -161,7 +161,7 @@ static const char *match_bracket(const char *p, unsigned char c, unsigned flags)
 /* The position after the first element of the pattern if it matches `c`, otherwise NULL. */
 static const char *match_element(const char *p, unsigned char c, unsigned flags)
 {
-	unsigned char folded = fold(c, flags);
+	unsigned char folded = fold_case(c, flags);
 
 	switch (*p) {
 	case '\0':
@@ -175,7 +175,7 @@ static const char *match_element(const char *p, unsigned char c, unsigned flags)
 		/* Not folded in git either: "\A" never matches with WILD_CASEFOLD. */
 		return (unsigned char)p[1] == folded ? p + 2 : NULL;
 	default:
-		return fold((unsigned char)*p, flags) == folded ? p + 1 : NULL;
+		return fold_case((unsigned char)*p, flags) == folded ? p + 1 : NULL;
 	}
 }
 

@@ -21,31 +21,20 @@ static const struct {
 
 /* --- the texts, written --- */
 
-__attribute__((format(printf, 2, 3))) static void add_field(struct strbuf *out, const char *fmt,
-							    ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(out, fmt, ap);
-	va_end(ap);
-	strbuf_addch(out, '\0');
-}
-
 static void add_optional(struct strbuf *out, const char *key, const char *value)
 {
 	if (value)
-		add_field(out, "%s %s", key, value);
+		strbuf_add_field(out, "%s %s", key, value);
 }
 
 static void encode_head(struct strbuf *out, const struct gitstate *state)
 {
-	add_field(out, "version %s", VERSION);
+	strbuf_add_field(out, "version %s", VERSION);
 	add_optional(out, "head", state->head);
 	add_optional(out, "ref", state->ref);
 	add_optional(out, "tree", state->head_tree);
 	for (size_t i = 0; i < state->branch_config.nr; i++)
-		add_field(out, "config %s", state->branch_config.items[i]);
+		strbuf_add_field(out, "config %s", state->branch_config.items[i]);
 }
 
 static const char *or_dash(const char *text)
@@ -66,7 +55,7 @@ static void encode_entries(struct strbuf *out, const struct gitstate *state, boo
 		for (size_t n = 0; n < ARRAY_SIZE(flag_letters); n++)
 			if (entry->flags & flag_letters[n].flag)
 				flags[nr++] = flag_letters[n].letter;
-		add_field(out, "entry %06o %s %u %s %06o %s %s", entry->mode, or_dash(entry->oid),
+		strbuf_add_field(out, "entry %06o %s %u %s %06o %s %s", entry->mode, or_dash(entry->oid),
 			  entry->stage, or_dash(flags), entry->head_mode, or_dash(entry->head_oid),
 			  entry->path);
 	}
@@ -87,13 +76,13 @@ static void encode_operation(struct strbuf *out, const struct gitstate *state)
 {
 	add_optional(out, "operation", state->operation);
 	if (state->total)
-		add_field(out, "step %u %u", state->step, state->total);
+		strbuf_add_field(out, "step %u %u", state->step, state->total);
 	add_optional(out, "autostash", state->autostash);
 	for (size_t i = 0; i < state->private_refs_nr; i++)
-		add_field(out, "ref %s %s", state->private_refs[i].oid,
+		strbuf_add_field(out, "ref %s %s", state->private_refs[i].oid,
 			  state->private_refs[i].name);
 	for (size_t i = 0; i < state->files_nr; i++) {
-		add_field(out, "file %zu %s", state->files[i].len, state->files[i].path);
+		strbuf_add_field(out, "file %zu %s", state->files[i].len, state->files[i].path);
 		strbuf_add(out, state->files[i].data, state->files[i].len);
 		strbuf_addch(out, '\0');
 	}
@@ -102,9 +91,9 @@ static void encode_operation(struct strbuf *out, const struct gitstate *state)
 static void encode_refs(struct strbuf *out, const struct gitstate *state)
 {
 	for (size_t i = 0; i < state->branches_nr; i++)
-		add_field(out, "branch %s %s", state->branches[i].oid, state->branches[i].name);
+		strbuf_add_field(out, "branch %s %s", state->branches[i].oid, state->branches[i].name);
 	for (size_t i = 0; i < state->stashes_nr; i++)
-		add_field(out, "stash %s %s", state->stashes[i].oid, state->stashes[i].note);
+		strbuf_add_field(out, "stash %s %s", state->stashes[i].oid, state->stashes[i].note);
 }
 
 void gitrecord_encode(struct strbuf *out, const struct gitstate *state, enum gitrecord_text which)

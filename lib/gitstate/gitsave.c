@@ -15,17 +15,6 @@ void gitsave_release(struct gitsave *save)
 
 /* --- what the cache has: fields that end in a NUL, the stat data last --- */
 
-__attribute__((format(printf, 2, 3))) static void add_field(struct strbuf *out, const char *fmt,
-							    ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(out, fmt, ap);
-	va_end(ap);
-	strbuf_addch(out, '\0');
-}
-
 void gitsave_remember(const struct gitsave *save, const char *id, const struct oid *tree)
 {
 	struct strbuf text = STRBUF_INIT;
@@ -33,13 +22,13 @@ void gitsave_remember(const struct gitsave *save, const char *id, const struct o
 
 	if (!save->read || !save->stat.len || oid_is_zero(tree))
 		return;
-	add_field(&text, "%s %s", id, oid_hex(hex, tree));
-	add_field(&text, "%s", save->hash);
-	add_field(&text, "%zu %zu %zu %u %u", save->index.staged, save->index.unmerged,
+	strbuf_add_field(&text, "%s %s", id, oid_hex(hex, tree));
+	strbuf_add_field(&text, "%s", save->hash);
+	strbuf_add_field(&text, "%zu %zu %zu %u %u", save->index.staged, save->index.unmerged,
 		  save->index.intent_to_add, save->step, save->total);
-	add_field(&text, "%s", save->git.state.head ? save->git.state.head : "");
-	add_field(&text, "%s", save->git.state.ref ? save->git.state.ref : "");
-	add_field(&text, "%s", save->git.state.operation ? save->git.state.operation : "");
+	strbuf_add_field(&text, "%s", save->git.state.head ? save->git.state.head : "");
+	strbuf_add_field(&text, "%s", save->git.state.ref ? save->git.state.ref : "");
+	strbuf_add_field(&text, "%s", save->git.state.operation ? save->git.state.operation : "");
 	strbuf_add(&text, save->stat.buf, save->stat.len);
 	cache_set(save->session->store, SECTION, text.buf, text.len);
 	strbuf_release(&text);

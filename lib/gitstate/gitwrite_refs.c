@@ -98,7 +98,7 @@ static int move_some(const struct gitwrite *how, const struct gitwrite_refs *ref
 
 /* --- HEAD --- */
 
-static bool same(const char *a, const char *b)
+static bool is_same(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -107,7 +107,7 @@ static int attach_head(const struct gitwrite *how, const char *ref, const struct
 {
 	const char *const args[] = { "symbolic-ref", "-m", how->message, "HEAD", ref, NULL };
 
-	return same(ref, now->ref) ? 0 : gitwrite_run(how, NULL, 0, args);
+	return is_same(ref, now->ref) ? 0 : gitwrite_run(how, NULL, 0, args);
 }
 
 static int detach_head(const struct gitwrite *how, const char *commit, const struct gitstate *now)
@@ -115,7 +115,7 @@ static int detach_head(const struct gitwrite *how, const char *commit, const str
 	const char *args[] = { "update-ref", "-m",   how->message, "--no-deref",
 			       "HEAD",	     commit, now->head,	   NULL };
 
-	return !now->ref && same(commit, now->head) ? 0 : gitwrite_run(how, NULL, 0, args);
+	return !now->ref && is_same(commit, now->head) ? 0 : gitwrite_run(how, NULL, 0, args);
 }
 
 /* git syncs the files but not the directories that have their names. */

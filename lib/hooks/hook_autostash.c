@@ -82,7 +82,7 @@ static int add_change(struct hook_autostash *stash, const char *record, const ch
 	} else if (strncmp(mode + 1, gitlink, strlen(gitlink))) {
 		strbuf_add(&stash->there, path, strlen(path) + 1);
 	}
-	if (!strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, ".gitignore"))
+	if (!strcmp(path_base(path), ".gitignore"))
 		strlist_addf(&stash->notes,
 			     "git stashed changes to '%s': untracked files were chosen by the committed "
 			     "version", path);

@@ -9,13 +9,6 @@ bool hook_among(const char *word, const char *const list[])
 	return false;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* --- command lines --- */
 
 /* One of git's own, in the shell that runs it: what it calls belongs to git. */
@@ -24,8 +17,8 @@ static bool is_script(const struct proc *proc)
 	static const char *const shells[] = { "sh", "bash", "dash", NULL };
 	char *const *words = proc->argv.items;
 
-	return proc->argv.nr > 1 && hook_among(base_name(words[0]), shells) &&
-	       strstr(words[1], "/git-core/git-") && !strncmp(base_name(words[1]), "git-", 4);
+	return proc->argv.nr > 1 && hook_among(path_base(words[0]), shells) &&
+	       strstr(words[1], "/git-core/git-") && !strncmp(path_base(words[1]), "git-", 4);
 }
 
 bool hook_git_read(struct hook_git *out, const struct proc *proc)
@@ -34,11 +27,11 @@ bool hook_git_read(struct hook_git *out, const struct proc *proc)
 						  "--namespace", "--super-prefix",
 						  "--config-env", "--attr-source", NULL };
 	const struct strlist *argv = &proc->argv;
-	const char *name = argv->nr ? base_name(argv->items[0]) : "";
+	const char *name = argv->nr ? path_base(argv->items[0]) : "";
 	size_t i = 1;
 
 	if (is_script(proc)) {
-		*out = (struct hook_git){ base_name(argv->items[1]) + 4, argv->items + 2, argv->nr - 2 };
+		*out = (struct hook_git){ path_base(argv->items[1]) + 4, argv->items + 2, argv->nr - 2 };
 		return true;
 	}
 	if (!strncmp(name, "git-", 4) && name[4]) {

@@ -214,12 +214,10 @@ static void of_mv(struct hook_targets *out, const struct hook_git *git UNUSED,
 	for (size_t i = 0; i + 1 < words->nr; i++) {
 		char *from = xstrdup(words->items[i]);
 		size_t len = strlen(from);
-		const char *slash;
 
 		while (len > 1 && from[len - 1] == '/')
 			from[--len] = '\0';
-		slash = strrchr(from, '/');
-		strlist_addf(&out->paths, "%s/%s", to, slash ? slash + 1 : from);
+		strlist_addf(&out->paths, "%s/%s", to, path_base(from));
 		free(from);
 	}
 }

@@ -53,9 +53,7 @@ struct candidate {
 
 static const char *base_name(const struct file *file)
 {
-	const char *slash = strrchr(file->change->path, '/');
-
-	return slash ? slash + 1 : file->change->path;
+	return path_base(file->change->path);
 }
 
 static bool is_empty(const struct change *change)

@@ -130,6 +130,21 @@ int verify_checkpoint(struct verify_result *out, struct verify *verify, const st
 	return err;
 }
 
+int verify_record(struct verify_result *out, struct session *session,
+		  const struct ckpt_record *record, progress_fn progress)
+{
+	struct ref_item ref = { .commit = record->commit };
+	struct verify verify;
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	memcpy(ref.id, record->id, sizeof(ref.id));
+	verify_begin(&verify, session, progress);
+	err = verify_checkpoint(out, &verify, &ref);
+	verify_end(&verify);
+	return err;
+}
+
 /* --- a plain directory --- */
 
 enum { PIECE = 128 * 1024 };

@@ -30,6 +30,10 @@ void verify_end(struct verify *verify);
 /** Damage is a result, not a failure. */
 int verify_checkpoint(struct verify_result *out, struct verify *verify, const struct ref_item *ref);
 
+/** The same for one alone, from its record; the caller releases the problems. */
+int verify_record(struct verify_result *out, struct session *session,
+		  const struct ckpt_record *record, progress_fn progress);
+
 /**
  * The state hash of a plain directory, from nothing but what is on the disk: no
  * ignore rule, no store, no cache. What a checkpoint never holds does not count:

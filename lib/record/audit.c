@@ -4,7 +4,7 @@
 #include "record/checkpoint.h"
 #include "record/title.h"
 
-static int add(struct store *store, int64_t at, const char *action, const char *id,
+static int add_entry(struct store *store, int64_t at, const char *action, const char *id,
 	       const struct oid *commit, const char *reason, const char *source, const char *hash,
 	       const char *git, const struct ckpt_record *titled)
 {
@@ -37,21 +37,21 @@ static int add(struct store *store, int64_t at, const char *action, const char *
 int audit_add(struct store *store, const char *action, const char *id, const struct oid *commit,
 	      const char *reason, const char *hash)
 {
-	return add(store, clock_now(), action, id, commit, reason, NULL, hash, NULL, NULL);
+	return add_entry(store, clock_now(), action, id, commit, reason, NULL, hash, NULL, NULL);
 }
 
 int audit_add_restore(struct store *store, const char *action, const struct ckpt_record *record,
 		      const char *reason, const char *source, const char *hash,
 		      enum journal_git git)
 {
-	return add(store, clock_now(), action, record->id, &record->commit,
+	return add_entry(store, clock_now(), action, record->id, &record->commit,
 		   reason ? reason : record->reason, source, hash,
 		   git == JOURNAL_FILES ? NULL : journal_git_name(git), reason ? NULL : record);
 }
 
 int audit_add_save(struct store *store, const struct ckpt_record *record)
 {
-	return add(store, record->created_at, "save", record->id, &record->commit, record->reason,
+	return add_entry(store, record->created_at, "save", record->id, &record->commit, record->reason,
 		   NULL, record->state_hash, NULL, record);
 }
 

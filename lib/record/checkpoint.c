@@ -399,7 +399,7 @@ static void print_message(struct strbuf *out, const struct ckpt_record *record)
 		print_field(out, &fields[i], record);
 }
 
-static void encode(struct strbuf *out, const struct ckpt_record *record)
+static void encode_record(struct strbuf *out, const struct ckpt_record *record)
 {
 	char tree[OID_HEX + 1], parent[OID_HEX + 1];
 
@@ -419,7 +419,7 @@ void record_encode_bare(struct strbuf *out, const struct ckpt_record *record)
 	bare.agent.prompt = NULL;
 	if (record->before && !strncmp(record->before, TITLE_PROMPT, strlen(TITLE_PROMPT)))
 		bare.before = plain;
-	encode(out, &bare);
+	encode_record(out, &bare);
 }
 
 int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struct pack *pack)
@@ -429,7 +429,7 @@ int record_write(struct ckpt_record *record, const struct ckpt_meta *meta, struc
 
 	if (err)
 		return err;
-	encode(&commit, record);
+	encode_record(&commit, record);
 	err = pack_add_new(pack, &record->commit, OBJECT_COMMIT, commit.buf, commit.len);
 	strbuf_release(&commit);
 	return err;

@@ -25,7 +25,7 @@ static const struct contents_item *find_item(const struct contents_known *known,
 	return number ? &known->items[number - 1] : NULL;
 }
 
-static bool recall(struct wt_entry *entry, const struct contents_known *known)
+static bool recall_hash(struct wt_entry *entry, const struct contents_known *known)
 {
 	const struct contents_item *item = find_item(known, &entry->oid);
 
@@ -37,7 +37,7 @@ static bool recall(struct wt_entry *entry, const struct contents_known *known)
 	return true;
 }
 
-static void remember(struct contents_known *known, const struct oid *oid,
+static void remember_hash(struct contents_known *known, const struct oid *oid,
 		     const unsigned char sha256[SHA256_SIZE], uint64_t size)
 {
 	if (find_item(known, oid) || known->nr == UINT32_MAX)
@@ -105,7 +105,7 @@ static void remember_dir(struct contents_known *dirs, const struct snapshot *sna
 	if (!dir->hashed || !dir->loaded)
 		return;
 	dir_key(&key, snapshot, dir);
-	remember(dirs, &key, dir->sha256, 0);
+	remember_hash(dirs, &key, dir->sha256, 0);
 	for (size_t i = 0; i < dir->nr; i++)
 		if (wt_entries(dir)[i].kind == WT_DIR)
 			remember_dir(dirs, snapshot, wt_entries(dir)[i].dir);
@@ -117,13 +117,13 @@ void contents_remember_dirs(struct contents_known *dirs, const struct snapshot *
 		remember_dir(dirs, snapshot, snapshot->root);
 }
 
-static int expand(struct snapshot *snapshot, struct wt_dir *dir, const struct contents_known *dirs)
+static int expand_dir(struct snapshot *snapshot, struct wt_dir *dir, const struct contents_known *dirs)
 {
 	int err = recall_dir(dir, snapshot, dirs) ? 0 : snapshot_expand(snapshot, dir);
 
 	for (size_t i = 0; i < dir->nr && !err; i++)
 		if (wt_entries(dir)[i].kind == WT_DIR)
-			err = expand(snapshot, wt_entries(dir)[i].dir, dirs);
+			err = expand_dir(snapshot, wt_entries(dir)[i].dir, dirs);
 	return err;
 }
 
@@ -143,26 +143,26 @@ struct contents {
 	atomic_size_t done;
 };
 
-static void add(struct contents *contents, struct wt_entry *entry, const char *dir, const char *path)
+static void add_item(struct contents *contents, struct wt_entry *entry, const char *dir, const char *path)
 {
 	/* What is composed of the worktree is known from there, and not in the store yet. */
 	if ((contents->snapshot->loaded && entry->flags & WT_KNOWN) ||
-	    recall(entry, contents->opts->known))
+	    recall_hash(entry, contents->opts->known))
 		return;
 	*ALLOC_NEXT(contents->items, contents->nr, contents->alloc) =
 		(struct item){ entry, dir, path };
 }
 
-static void collect(struct contents *contents, struct wt_dir *dir)
+static void collect_items(struct contents *contents, struct wt_dir *dir)
 {
 	for (size_t i = 0; i < dir->nr; i++) {
 		struct wt_entry *entry = &wt_entries(dir)[i];
 
 		if (entry->kind == WT_DIR) {
-			collect(contents, entry->dir);
+			collect_items(contents, entry->dir);
 			continue;
 		}
-		add(contents, entry, dir->path, entry->name);
+		add_item(contents, entry, dir->path, entry->name);
 	}
 }
 
@@ -229,7 +229,7 @@ static int hash_collected(struct contents *contents)
 	/* Even those before a damaged one. */
 	for (size_t i = 0; i < contents->nr && contents->opts->known; i++)
 		if (contents->items[i].entry->flags & WT_KNOWN)
-			remember(contents->opts->known, &contents->items[i].entry->oid,
+			remember_hash(contents->opts->known, &contents->items[i].entry->oid,
 				 contents->items[i].entry->sha256,
 				 contents->items[i].entry->st.size);
 	free(contents->items);
@@ -239,11 +239,11 @@ static int hash_collected(struct contents *contents)
 int contents_hash(struct snapshot *snapshot, const struct contents_opts *opts)
 {
 	struct contents contents = { .snapshot = snapshot, .opts = opts };
-	int err = expand(snapshot, snapshot->root, opts->dirs);
+	int err = expand_dir(snapshot, snapshot->root, opts->dirs);
 
 	if (err)
 		return err;
-	collect(&contents, snapshot->root);
+	collect_items(&contents, snapshot->root);
 	return hash_collected(&contents);
 }
 
@@ -275,9 +275,9 @@ int contents_hash_paths(struct snapshot *snapshot, const struct strlist *paths,
 		if (entry->kind == WT_DIR) {
 			err = snapshot_expand_all(snapshot, entry->dir);
 			if (!err)
-				collect(&contents, entry->dir);
+				collect_items(&contents, entry->dir);
 		} else {
-			add(&contents, entry, NULL, paths->items[i]);
+			add_item(&contents, entry, NULL, paths->items[i]);
 		}
 	}
 	if (err) {

@@ -197,7 +197,7 @@ int lookup_default(struct ckpt_record *out, struct store *store)
 }
 
 /* What serves instead, of a name that means something to git or to people; NULL: nothing is known. */
-static char *advise(const char *name)
+static char *advise_instead(const char *name)
 {
 	static const char *const newest[] = {
 		"last", "latest", "newest", "current", "recent", "now"
@@ -227,7 +227,7 @@ static char *advise(const char *name)
 
 static int set_unknown(const char *name)
 {
-	char *advice = advise(name);
+	char *advice = advise_instead(name);
 	int err = ckpt_error_set(CKPT_ENOTFOUND, "no checkpoint named '%s'; %s", name,
 				 advice ? advice : "see 'git checkpoint list'");
 

@@ -135,7 +135,7 @@ static void hash_part(unsigned char out[SHA256_SIZE], const struct statehash_ite
 
 /* --- the state hash --- */
 
-static char *format(char out[STATEHASH_SIZE], const unsigned char sha256[SHA256_SIZE])
+static char *format_hash(char out[STATEHASH_SIZE], const unsigned char sha256[SHA256_SIZE])
 {
 	memcpy(out, "sha256:", 7);
 	oid_hex_encode(out + 7, sha256, SHA256_SIZE);
@@ -148,7 +148,7 @@ char *statehash_end(char out[STATEHASH_SIZE], struct digest *sha256)
 
 	hash_end(sha256, raw);
 	hash_free(sha256);
-	return format(out, raw);
+	return format_hash(out, raw);
 }
 
 char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, size_t nr)
@@ -160,7 +160,7 @@ char *statehash_items(char out[STATEHASH_SIZE], struct statehash_item *items, si
 		qsort(items, nr, sizeof(*items), by_names);
 	hash_part(sha256, items, nr, 0, &text);
 	strbuf_release(&text);
-	return format(out, sha256);
+	return format_hash(out, sha256);
 }
 
 struct lines {
@@ -200,5 +200,5 @@ char *statehash(char out[STATEHASH_SIZE], struct wt_dir *root)
 
 	hash_dir(root, &text);
 	strbuf_release(&text);
-	return format(out, root->sha256);
+	return format_hash(out, root->sha256);
 }

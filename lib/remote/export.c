@@ -41,15 +41,9 @@ static int write_bundle(struct session *session, const struct ckpt_record *recor
 /* Who deletes the original next must not find out later that the copy is damaged. */
 static int check_sound(struct session *session, const struct ckpt_record *record)
 {
-	struct ref_item ref = { .commit = record->commit };
-	struct verify_result result = { 0 };
-	struct verify verify;
-	int err;
+	struct verify_result result;
+	int err = verify_record(&result, session, record, NULL);
 
-	memcpy(ref.id, record->id, sizeof(ref.id));
-	verify_begin(&verify, session, NULL);
-	err = verify_checkpoint(&result, &verify, &ref);
-	verify_end(&verify);
 	if (!err && result.problems.nr)
 		err = ckpt_error_set(CKPT_ECORRUPT, "nothing was exported: %s",
 				     result.problems.items[0]);

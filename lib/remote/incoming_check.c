@@ -95,7 +95,7 @@ static void add_name(struct incoming_bundle *bundle, const char *name, const str
 		(struct incoming_name){ xstrdup(name), *commit };
 }
 
-static const char *after(const char *text, const char *prefix)
+static const char *skip_prefix(const char *text, const char *prefix)
 {
 	size_t len = strlen(prefix);
 
@@ -110,15 +110,15 @@ static int add_ref(struct incoming_bundle *bundle, const char *line)
 	if (strlen(line) <= OID_HEX + 1 || !oid_parse(&oid, line) || line[OID_HEX] != ' ' ||
 	    oid_is_zero(&oid))
 		return refuse_head("a line names no ref");
-	if ((rest = after(name, "refs/checkpoints/"))) {
+	if ((rest = skip_prefix(name, "refs/checkpoints/"))) {
 		if (!refs_valid_id(rest))
 			return ckpt_error_set(CKPT_ERROR, "'%s' cannot be a checkpoint", name);
 		if (refs_find(&bundle->refs, rest))
 			return ckpt_error_set(CKPT_ERROR, "'%s' is in the bundle twice", rest);
 		refs_add(&bundle->refs, rest, &oid);
-	} else if ((rest = after(name, "refs/keep/name/")) && keepers_valid_name(rest)) {
+	} else if ((rest = skip_prefix(name, "refs/keep/name/")) && keepers_valid_name(rest)) {
 		add_name(bundle, rest, &oid);
-	} else if ((rest = after(name, "refs/keep/pin/")) && refs_valid_id(rest)) {
+	} else if ((rest = skip_prefix(name, "refs/keep/pin/")) && refs_valid_id(rest)) {
 		strlist_add(&bundle->pinned, rest);
 	}
 	/* Others may be there, too. */
@@ -183,7 +183,7 @@ int incoming_parse_bundle(struct incoming_bundle *out, const char *data, size_t 
 
 /* --- commits --- */
 
-static int malformed(const char *what)
+static int set_malformed(const char *what)
 {
 	return ckpt_error_set(CKPT_ECORRUPT, "its %s is malformed", what);
 }
@@ -221,12 +221,12 @@ static int check_commit(struct store *store, const struct oid *oid, bool parent,
 		err = objects_read(&text, store, oid, OBJECT_COMMIT);
 	p = take_line(text.buf, "tree ");
 	if (!err && (!p || strlen(text.buf) != text.len || !oid_parse(tree_out, text.buf + 5)))
-		err = malformed("commit");
+		err = set_malformed("commit");
 	if (parent)
 		p = take_line(p, "parent ");
 	p = take_line(take_line(p, "author "), "committer ");
 	if (!err && (!p || *p != '\n'))
-		err = malformed("commit");
+		err = set_malformed("commit");
 	strbuf_release(&text);
 	return err;
 }

@@ -68,10 +68,8 @@ static int is_published(bool *out, struct search *search, const char *path, cons
 static bool looks_secret(const struct search *search, const char *path)
 {
 	struct rules_dir top = rules_begin(search->rules);
-	const char *slash = strrchr(path, '/');
 
-	return rules_judge_named(search->rules, &top, path, slash ? slash + 1 : path, true) !=
-	       RULES_CAPTURE;
+	return rules_judge_named(search->rules, &top, path, path_base(path), true) != RULES_CAPTURE;
 }
 
 /* A file, by its name and its id in the project. */

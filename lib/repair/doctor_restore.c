@@ -73,15 +73,9 @@ static bool means_damage(int err)
 
 static int verify_whole(bool *out, struct doctor *doctor, const struct ckpt_record *record)
 {
-	struct ref_item ref = { .commit = record->commit };
-	struct verify_result result = { 0 };
-	struct verify verify;
-	int err;
+	struct verify_result result;
+	int err = verify_record(&result, doctor->session, record, doctor->progress);
 
-	memcpy(ref.id, record->id, sizeof(ref.id));
-	verify_begin(&verify, doctor->session, doctor->progress);
-	err = verify_checkpoint(&result, &verify, &ref);
-	verify_end(&verify);
 	*out = !err && !result.problems.nr;
 	strlist_release(&result.problems);
 	return err;

@@ -95,10 +95,8 @@ static void enter_dir(struct source *source, const char *dir)
 
 static bool is_left_out(struct source *source, const char *path, enum wt_kind kind)
 {
-	const char *slash = strrchr(path, '/');
-
-	switch (rules_judge(source->rules, &source->at, path, slash ? slash + 1 : path,
-			    kind == WT_DIR, kind == WT_FILE)) {
+	switch (rules_judge(source->rules, &source->at, path, path_base(path), kind == WT_DIR,
+			    kind == WT_FILE)) {
 	case RULES_IGNORED:
 	case RULES_DEFAULT:
 		snprintf(source->why, sizeof(source->why), "ignored when the checkpoint was taken");

@@ -265,12 +265,9 @@ static int add_differing(struct touched *out, const struct restore *r)
 
 static bool touches_rules(const struct plan *plan)
 {
-	for (size_t i = 0; i < plan->rows_nr; i++) {
-		const char *path = plan->rows[i].path, *slash = strrchr(path, '/');
-
-		if (!strcmp(slash ? slash + 1 : path, ".gitignore"))
+	for (size_t i = 0; i < plan->rows_nr; i++)
+		if (!strcmp(path_base(plan->rows[i].path), ".gitignore"))
 			return true;
-	}
 	return false;
 }
 

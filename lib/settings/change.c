@@ -92,17 +92,6 @@ static size_t comment_of(const struct line *line, const struct strbuf *text)
 	return at;
 }
 
-static void splice_text(struct strbuf *text, size_t from, size_t to, const char *with)
-{
-	struct strbuf out = STRBUF_INIT;
-
-	strbuf_add(&out, text->buf, from);
-	strbuf_addstr(&out, with);
-	strbuf_add(&out, text->buf + to, text->len - to);
-	strbuf_release(text);
-	*text = out;
-}
-
 /* A new line: after the last key, or before the first section and the comment that is right above. */
 static void insert_key(struct strbuf *text, const char *key, const char *value)
 {
@@ -129,7 +118,7 @@ static void insert_key(struct strbuf *text, const char *key, const char *value)
 	/* The last line may lack its end. */
 	added = xstrfmt("%s%s = %s%s", at && text->buf[at - 1] != '\n' ? ending : "", key, value,
 			ending);
-	splice_text(text, at, at, added);
+	strbuf_splice(text, at, at, added, strlen(added));
 	free(added);
 }
 
@@ -161,7 +150,7 @@ static void set_key(struct strbuf *text, const char *key, const char *value, boo
 		return;
 	}
 	with = xstrfmt(" = %s", value);
-	splice_text(text, found.key_end, comment_of(&found, text), with);
+	strbuf_splice(text, found.key_end, comment_of(&found, text), with, strlen(with));
 	free(with);
 }
 
@@ -173,7 +162,7 @@ static size_t unset_key(struct strbuf *text, const char *key)
 
 	while (next_line(&line, text, at) && !is_section(&line, text)) {
 		if (sets_key(&line, text, key)) {
-			splice_text(text, at, line.next, "");
+			strbuf_splice(text, at, line.next, NULL, 0);
 			nr++;
 		} else {
 			at = line.next;

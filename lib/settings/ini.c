@@ -31,7 +31,7 @@ struct reader {
 	int err;
 };
 
-static int malformed(struct reader *reader, const char *what)
+static int set_malformed(struct reader *reader, const char *what)
 {
 	reader->err = ckpt_error_set(CKPT_ERROR, "%s:%u: %s", reader->path, reader->line, what);
 	return 0;
@@ -64,7 +64,7 @@ static bool take_line(struct reader *reader, struct strbuf *out)
 	len = (size_t)((newline ? newline : reader->end) - reader->next);
 	reader->line++;
 	if (memchr(reader->next, '\0', len)) {
-		malformed(reader, "a NUL byte, so this is not a text file");
+		set_malformed(reader, "a NUL byte, so this is not a text file");
 		return false;
 	}
 	strbuf_add(out, reader->next, len);
@@ -95,7 +95,7 @@ static void shorten_section(struct reader *reader, struct strbuf *line, size_t r
 }
 
 /* Keep what inih would cut, and make the line fit. */
-static void shorten(struct reader *reader, struct strbuf *line, size_t room)
+static void shorten_line(struct reader *reader, struct strbuf *line, size_t room)
 {
 	size_t key = strcspn(line->buf, "=:");
 	bool has_value = key < line->len;
@@ -127,7 +127,7 @@ static char *read_line(char *str, int num, void *stream)
 
 	if (!reader->err && take_line(reader, &line)) {
 		/* Room for the newline and the NUL, and so that inih never thinks it cut. */
-		shorten(reader, &line, (size_t)num - 3);
+		shorten_line(reader, &line, (size_t)num - 3);
 		memcpy(str, line.buf, line.len);
 		memcpy(str + line.len, "\n", 2);
 		result = str;
@@ -136,7 +136,7 @@ static char *read_line(char *str, int num, void *stream)
 	return result;
 }
 
-static int handle(void *user, const char *section, const char *key, const char *value)
+static int handle_item(void *user, const char *section, const char *key, const char *value)
 {
 	struct reader *reader = user;
 
@@ -145,21 +145,21 @@ static int handle(void *user, const char *section, const char *key, const char *
 	if (*section)
 		section = reader->section.buf;
 	if (!*key)
-		return malformed(reader, "no key before the '='");
+		return set_malformed(reader, "no key before the '='");
 	reader->err = reader->fn(section, key, value, reader->line, reader->payload);
 	return !reader->err;
 }
 
-static int parse(struct reader *reader)
+static int parse_stream(struct reader *reader)
 {
-	int rc = ini_parse_stream(read_line, reader, handle, reader);
+	int rc = ini_parse_stream(read_line, reader, handle_item, reader);
 
 	/* inih continues after a line that it does not understand. */
 	if (rc > 0 && (!reader->err || (unsigned)rc < reader->line)) {
 		reader->line = (unsigned)rc;
-		malformed(reader, "neither 'key = value' nor '[section]'");
+		set_malformed(reader, "neither 'key = value' nor '[section]'");
 	} else if (!reader->err && rc < 0) {
-		malformed(reader, "unable to parse");
+		set_malformed(reader, "unable to parse");
 	}
 	return reader->err;
 }
@@ -174,7 +174,7 @@ int ini_parse_text(const char *text, size_t len, const char *path, inifile_fn fn
 	reader.end = text + len;
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
 		reader.next += 3;
-	err = parse(&reader);
+	err = parse_stream(&reader);
 	strbuf_release(&reader.section);
 	strbuf_release(&reader.value);
 	return err;

@@ -68,8 +68,7 @@ static bool is_directory(int fd, const char *name)
 /* Where the shell would look in another directory, or for another name. */
 static void list_files(struct complete *complete, bool directories)
 {
-	const char *slash = strrchr(complete->typed, '/');
-	const char *name = slash ? slash + 1 : complete->typed;
+	const char *name = path_base(complete->typed);
 	char *before = xmemdupz(complete->typed, (size_t)(name - complete->typed));
 	int fd = open(*before ? before : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct strlist paths = STRLIST_INIT, there = STRLIST_INIT;

@@ -54,7 +54,7 @@ static void look_around(struct asking *asking)
 			asking->after = i - 1;
 }
 
-static bool offers(const struct asking *asking, char key)
+static bool offers_key(const struct asking *asking, char key)
 {
 	return strchr(asking->keys, key) != NULL;
 }
@@ -106,12 +106,12 @@ static void show_help(const struct asking *asking)
 
 	term_say(stderr, "%s%s", term_color(TERM_RED), always);
 	for (size_t i = 0; i < ARRAY_SIZE(sometimes); i++)
-		if (offers(asking, sometimes[i][0]))
+		if (offers_key(asking, sometimes[i][0]))
 			term_say(stderr, "%s\n", sometimes[i]);
 	term_say(stderr, "? - print help\n%s", term_color(TERM_RESET));
 }
 
-static void complain(const char *text)
+static void print_complaint(const char *text)
 {
 	term_say(stderr, "%s%s%s\n", term_color(TERM_RED), text, term_color(TERM_RESET));
 }
@@ -202,7 +202,7 @@ static void find_hunk(struct asking *asking, const regex_t *regex)
 			asking->at = at;
 	}
 	if (!found)
-		complain("No hunk matches the given pattern");
+		print_complaint("No hunk matches the given pattern");
 	strbuf_release(&text);
 }
 
@@ -263,20 +263,20 @@ static const char *refusal_of(const struct asking *asking, char key)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++)
-		if (strchr(refusals[i].keys, key) && !offers(asking, key))
+		if (strchr(refusals[i].keys, key) && !offers_key(asking, key))
 			return refusals[i].why;
 	return NULL;
 }
 
 /* As git, by its first letter; some letters mean something else if they are capital. */
-static int obey(struct asking *asking, struct strbuf *answer)
+static int obey_answer(struct asking *asking, struct strbuf *answer)
 {
 	char key = strchr("YNAQD", answer->buf[0]) ? (char)tolower((unsigned char)answer->buf[0])
 						   : answer->buf[0];
 	const char *refusal = refusal_of(asking, key);
 
 	if (refusal) {
-		complain(refusal);
+		print_complaint(refusal);
 		return 0;
 	}
 	switch (key) {
@@ -339,7 +339,7 @@ static int ask_hunks(struct hunk_file *file, bool *quit_out)
 		if (!prompt_read_line(&answer))
 			asking.quit = true;
 		else if (answer.len)
-			err = obey(&asking, &answer);
+			err = obey_answer(&asking, &answer);
 		if (!err)
 			err = cancel_check();
 	}

@@ -182,7 +182,7 @@ int hunk_patch(struct strbuf *out, struct session *session, const struct choices
 
 /* --- what was chosen --- */
 
-static bool uses(const struct hunk_file *file, enum hunk_kind kind)
+static bool uses_kind(const struct hunk_file *file, enum hunk_kind kind)
 {
 	for (size_t i = 0; i < file->hunks.nr; i++)
 		if (file->hunks.items[i].kind == kind && file->hunks.items[i].use == HUNK_USE)
@@ -198,16 +198,16 @@ static bool is_new(const struct hunk_file *file, const struct strbuf *content)
 
 bool hunk_take(struct chosen *out, const struct hunk_file *file)
 {
-	bool mode = uses(file, HUNK_MODE);
+	bool mode = uses_kind(file, HUNK_MODE);
 
 	strbuf_init(&out->content);
 	out->mode = mode || !file->old_mode || file->change == HUNK_KIND ? file->new_mode
 									 : file->old_mode;
-	if (uses(file, HUNK_WHOLE)) {
+	if (uses_kind(file, HUNK_WHOLE)) {
 		out->how = CHOSEN_NEW;
 		return true;
 	}
-	if (!uses(file, HUNK_LINES) || hunks_apply(&out->content, &file->hunks)) {
+	if (!uses_kind(file, HUNK_LINES) || hunks_apply(&out->content, &file->hunks)) {
 		out->how = CHOSEN_OLD;
 		return mode;
 	}
@@ -242,7 +242,7 @@ static const char after[] =
 	"# aborted and the hunk is left unchanged.\n";
 
 /* The repository's configuration names programs, too; those are not run. */
-static const char *editor(void)
+static const char *find_editor(void)
 {
 	const char *const given[] = { getenv("VISUAL"), getenv("EDITOR"), "vi" };
 	size_t i = 0;
@@ -260,10 +260,10 @@ static int run_editor(struct strbuf *text, const char *path)
 	if (err)
 		return err;
 	fflush(stderr);
-	status = spawn_editor(editor(), path);
+	status = spawn_editor(find_editor(), path);
 	if (!cancel_signal() && status)
 		return ckpt_error_set(CKPT_ERROR, "there was a problem with the editor '%s'",
-				      editor());
+				      find_editor());
 	strbuf_reset(text);
 	return fs_read_text(text, AT_FDCWD, path);
 }

@@ -21,7 +21,7 @@ struct shown {
 
 /* --- what is shown --- */
 
-static bool belongs(const struct ckpt_record *record, void *payload)
+static bool is_of_session(const struct ckpt_record *record, void *payload)
 {
 	const struct turn_session *of = payload;
 	const struct ckpt_agent *agent = &record->agent;
@@ -216,7 +216,7 @@ int show_turns(struct session *session, const char *id)
 {
 	struct turns turns = { 0 };
 	struct shown shown = { .session = session, .turns = &turns };
-	struct ckpt_enough own = { .max = SIZE_MAX, .counts = belongs };
+	struct ckpt_enough own = { .max = SIZE_MAX, .counts = is_of_session };
 	int err = session->store ? turns_read(&turns, session->store) : 0;
 
 	if (!err)

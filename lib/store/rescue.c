@@ -28,7 +28,7 @@ struct wreck {
 
 /* --- looking --- */
 
-static bool exists(struct store *store, const char *path)
+static bool has_path(struct store *store, const char *path)
 {
 	return !faccessat(store->dirfd, path, F_OK, AT_SYMLINK_NOFOLLOW);
 }
@@ -56,7 +56,7 @@ static void check_index(struct wreck *wreck)
 	char *path = xstrfmt(DIR_NAME "/%s.idx", wreck->name);
 	struct map *index = &wreck->self.index;
 
-	wreck->index_there = exists(wreck->store, path);
+	wreck->index_there = has_path(wreck->store, path);
 	*index = map_file(wreck->store->dirfd, path);
 	if (packs_checksum_right(index))
 		take_names(wreck);

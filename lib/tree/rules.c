@@ -362,7 +362,7 @@ static bool was_left_out(const struct statcache_dir *dir, const char *path)
 static bool was_captured(const struct statcache_dir *dir, const char *path)
 {
 	const struct statcache_entry *entries = statcache_entries(dir);
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = path_base(path);
 	size_t at, len = strlen(name);
 
 #define ORDER(i)                                                                              \

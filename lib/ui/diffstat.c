@@ -26,7 +26,7 @@ static size_t count_digits(unsigned long long n)
 	return count;
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t larger_of(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
@@ -112,22 +112,22 @@ static void lay_out(struct layout *out, const struct diffstat_file *files, char 
 	struct layout want = { 0, 1, 0, 0 };
 
 	for (size_t i = 0; i < nr; i++) {
-		want.name = larger(want.name, term_text_width(names[i]));
+		want.name = larger_of(want.name, term_text_width(names[i]));
 		if (files[i].binary) {
-			want.number = larger(want.number, strlen("Bin"));
-			binary = larger(binary, strlen(" ->  bytes") + count_digits(files[i].old_size) +
+			want.number = larger_of(want.number, strlen("Bin"));
+			binary = larger_of(binary, strlen(" ->  bytes") + count_digits(files[i].old_size) +
 						      count_digits(files[i].new_size));
 		} else {
-			want.most = larger(want.most, files[i].added + files[i].removed);
+			want.most = larger_of(want.most, files[i].added + files[i].removed);
 		}
 	}
-	want.number = larger(want.number, count_digits(want.most));
-	want.graph = larger(want.most, binary);
-	width = larger(width, LEAST_NAME + LEAST_GRAPH + FRAME + want.number);
+	want.number = larger_of(want.number, count_digits(want.most));
+	want.graph = larger_of(want.most, binary);
+	width = larger_of(width, LEAST_NAME + LEAST_GRAPH + FRAME + want.number);
 
 	if (want.name + want.number + FRAME + want.graph > width) {
 		size_t eighths = width * 3 / 8, taken = want.number + FRAME;
-		size_t graph = eighths > taken ? larger(eighths - taken, LEAST_GRAPH) : LEAST_GRAPH;
+		size_t graph = eighths > taken ? larger_of(eighths - taken, LEAST_GRAPH) : LEAST_GRAPH;
 
 		if (want.graph > graph)
 			want.graph = graph;
