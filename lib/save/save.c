@@ -284,7 +284,6 @@ static int make_room(struct save_job *save)
 	if (err)
 		return err;
 	/* From here on each object is looked up, whatever is evicted. */
-	save->current.objects_there = false;
 	strbuf_reset(&save->meta.modes);
 	modes_encode(&save->meta.modes, save_job_root(save));
 	return is_same_state(save) ? 0 : save_room_make(save);
@@ -416,9 +415,11 @@ int save_job_read(struct save_job *job)
 {
 	int err;
 
-	if (!job->pack)
+	if (!job->pack) {
 		job->pack = pack_new(job->store, job->session->threads,
 				     (unsigned)job->session->settings.compression);
+		pack_demand_whole(job->pack);
+	}
 	err = make_room(job);
 	if (!err) {
 		pack_set_limit(job->pack, job->room.limit);

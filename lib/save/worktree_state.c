@@ -418,6 +418,9 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 	/* The objects are not needed to compute names. */
 	if (pack && !state->objects_there)
 		distrust_trees(state->scan->root);
+	/* What is only named now is known from here on, and perhaps in no store. */
+	if (!pack)
+		state->objects_there = false;
 	err = ingest_run(&state->read, &opts);
 	return err ? err : ingest_trees(state->scan->root, pack, session->threads);
 }

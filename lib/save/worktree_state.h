@@ -48,7 +48,7 @@ struct worktree_state {
 	struct scan *scan;
 	progress_fn progress;
 	bool scoped;
-	bool objects_there; /**< everything that the cache knows is certain to be in the store */
+	bool objects_there; /**< whatever is known of the scan is certain to be in the store */
 	struct strlist apart; /**< other worktrees of the repository that are left out; sorted */
 	struct strlist notes; /**< a sentence about each thing other than files that is left out */
 	bool untouched;     /**< nothing differs from the checkpoint that the cache describes */

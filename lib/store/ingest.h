@@ -22,7 +22,7 @@ struct ingest_opts {
 	struct pack *pack; /**< NULL: name only */
 	struct scan *scan;
 	uint64_t max_file_size; /**< 0: no limit */
-	bool objects_there;     /**< everything that the cache knows is certain to be in the store */
+	bool objects_there;     /**< whatever is known of the scan is certain to be in the store */
 	bool once; /**< nothing of it is remembered: that it may be written later does not matter */
 	unsigned threads;
 	double until;           /**< clock_monotonic(): when everything must be stored; 0: no deadline */

@@ -260,3 +260,13 @@ int objects_tree_next(struct tree_entry *out, const struct strbuf *tree, size_t 
 	*at = (size_t)(nul + 1 + OID_SIZE - tree->buf);
 	return 1;
 }
+
+bool objects_take_line(const char **p, const char *word, struct oid *out)
+{
+	size_t len = strlen(word);
+
+	if (strncmp(*p, word, len) || !oid_parse(out, *p + len) || (*p)[len + OID_HEX] != '\n')
+		return false;
+	*p += len + OID_HEX + 1;
+	return true;
+}

@@ -61,4 +61,10 @@ struct tree_entry {
 /** Get the next entry of a tree's bytes at `*at`; 1, 0 at the end, CKPT_ECORRUPT. */
 int objects_tree_next(struct tree_entry *out, const struct strbuf *tree, size_t *at);
 
+/**
+ * The object that a line "<word><name>" of a commit or tag names, `word` with its blank; `*p`, in
+ * NUL-terminated text, moves behind the line. False if the line is another one.
+ */
+bool objects_take_line(const char **p, const char *word, struct oid *out);
+
 #endif

@@ -16,6 +16,8 @@
  * Nothing is visible before pack_commit(): until then everything is in a
  * temporary, which pack_free() removes. An object that the store, or this
  * pack, already has is not written again.
+ *
+ * What a save adds is whole: see pack_demand_whole().
  */
 struct pack;
 
@@ -30,6 +32,13 @@ struct pack_entry {
 /** For `workers` threads that add concurrently; `level` of deflate, 0 to 9. */
 struct pack *pack_new(struct store *store, unsigned workers, unsigned level);
 void pack_free(struct pack *pack);
+
+/**
+ * From now on a tree or commit can only be added after everything that it names: what is neither in
+ * this pack nor in the store makes adding it fail with CKPT_ECORRUPT. So the commit of a checkpoint
+ * cannot be made, and no ref to it, while any of its contents are missing.
+ */
+void pack_demand_whole(struct pack *pack);
 
 /** Add an object whose name is known. Safe from any thread that uses its own `worker` number. */
 int pack_add(struct pack *pack, unsigned worker, enum object_type type, const struct oid *oid,

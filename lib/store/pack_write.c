@@ -250,12 +250,56 @@ static int append_entry(struct pack *pack, struct pack_worker *worker, unsigned 
 	return worker->out.len >= FLUSH_AT ? pack_flush(pack, worker) : 0;
 }
 
+/* --- what a save adds is whole --- */
+
+void pack_demand_whole(struct pack *pack)
+{
+	pack->whole = true;
+}
+
+static int demand(struct pack *pack, const struct oid *oid)
+{
+	char hex[OID_HEX + 1];
+	bool has;
+
+	pthread_mutex_lock(&pack->lock);
+	has = oidset_has(&pack->claimed, oid);
+	pthread_mutex_unlock(&pack->lock);
+	if (has || objects_exist(pack->store, oid))
+		return 0;
+	return ckpt_error_set(CKPT_ECORRUPT,
+			      "the object '%s' of the new checkpoint is missing from the store; "
+			      "'git checkpoint doctor' says more",
+			      oid_hex(hex, oid));
+}
+
+/* Checked even if the store has the object itself: that may be left of what was removed. */
+static int demand_named(struct pack *pack, enum object_type type, const void *data, size_t len)
+{
+	struct strbuf text = { .buf = (char *)data, .len = len };
+	struct tree_entry entry;
+	const char *p = data;
+	int err = 0, more = 1;
+	size_t at = 0;
+
+	while (!err && type == OBJECT_TREE && (more = objects_tree_next(&entry, &text, &at)) > 0)
+		if (entry.mode != 0160000)
+			err = demand(pack, &entry.oid);
+	if (type == OBJECT_COMMIT && objects_take_line(&p, "tree ", &entry.oid))
+		err = demand(pack, &entry.oid);
+	while (!err && type == OBJECT_COMMIT && objects_take_line(&p, "parent ", &entry.oid))
+		err = demand(pack, &entry.oid);
+	return err || more >= 0 ? err : more;
+}
+
 int pack_add(struct pack *pack, unsigned number, enum object_type type, const struct oid *oid,
 	     const void *data, size_t len)
 {
-	return pack_claim(pack, oid)
-		       ? append_entry(pack, &pack->workers[number], type, NULL, oid, data, len)
-		       : 0;
+	int err = pack->whole && type != OBJECT_BLOB ? demand_named(pack, type, data, len) : 0;
+
+	if (err || !pack_claim(pack, oid))
+		return err;
+	return append_entry(pack, &pack->workers[number], type, NULL, oid, data, len);
 }
 
 int pack_add_anew(struct pack *pack, enum object_type type, const struct oid *oid, const void *data,

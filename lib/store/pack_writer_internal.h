@@ -32,6 +32,7 @@ struct pack {
 	uint64_t limit; /* of `size`; 0: none */
 	struct oid id; /* of the whole pack, once it is in place */
 	bool deltas;   /* some entries are deltas */
+	bool whole;    /* see pack_demand_whole() */
 };
 
 /** The header (type and size) before an object's deflated bytes; returns its length. */

@@ -132,17 +132,6 @@ static void follow_tree(struct reach *reach, struct pending *pending, const stru
 		reach->damaged = true;
 }
 
-/* The object that a line of a commit or tag names; false if the line is not of that kind. */
-static bool take_line(const char **p, const char *word, struct oid *out)
-{
-	size_t len = strlen(word);
-
-	if (strncmp(*p, word, len) || !oid_parse(out, *p + len) || (*p)[len + OID_HEX] != '\n')
-		return false;
-	*p += len + OID_HEX + 1;
-	return true;
-}
-
 static int follow_object(struct reach *reach, struct pending *pending, const struct oid *from,
 			 uint32_t owner)
 {
@@ -157,11 +146,11 @@ static int follow_object(struct reach *reach, struct pending *pending, const str
 		err = note_unreadable(reach, err);
 	} else if (type == OBJECT_TREE) {
 		follow_tree(reach, pending, &text, owner);
-	} else if (type == OBJECT_TAG && take_line(&p, "object ", &oid)) {
+	} else if (type == OBJECT_TAG && objects_take_line(&p, "object ", &oid)) {
 		add_pending(reach, pending, &oid, owner, "");
-	} else if (type == OBJECT_COMMIT && take_line(&p, "tree ", &oid)) {
+	} else if (type == OBJECT_COMMIT && objects_take_line(&p, "tree ", &oid)) {
 		add_pending(reach, pending, &oid, owner, "");
-		while (take_line(&p, "parent ", &oid))
+		while (objects_take_line(&p, "parent ", &oid))
 			add_pending(reach, pending, &oid, owner, "");
 	} else if (type != OBJECT_BLOB) {
 		reach->damaged = true;

@@ -370,6 +370,33 @@ static void test_pack_commit_fails_cleanly(void **state)
 	store_close(store);
 }
 
+/* What a tree or commit names must be there before, whatever has the tree itself. */
+static void test_pack_demands_what_objects_name(void **state)
+{
+	static struct object objects[OBJECTS];
+	struct store *store = new_store();
+
+	(void)state;
+	make_objects(objects);
+	for (size_t left_out = rnd(60); left_out < OBJECTS; left_out += rnd(60) + 1) {
+		struct pack *pack = pack_new(store, 1, 1);
+		size_t i = 0;
+		int err = 0;
+
+		pack_demand_whole(pack);
+		for (; i < OBJECTS && !err; i++)
+			if (i != left_out)
+				err = pack_add(pack, 0, objects[i].type, &objects[i].oid, objects[i].data,
+					       objects[i].len);
+		/* Nothing names the last one; of the others those that do cannot be added. */
+		assert_int_equal(err, left_out == OBJECTS - 1 ? 0 : CKPT_ECORRUPT);
+		assert_true(i - 1 > left_out || left_out == OBJECTS - 1);
+		pack_free(pack);
+	}
+	free_objects(objects, OBJECTS);
+	store_close(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -379,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_pack_streams_are_blobs_like_others),
 		cmocka_unit_test(test_pack_stream_that_fails_is_taken_back),
 		cmocka_unit_test(test_pack_commit_fails_cleanly),
+		cmocka_unit_test(test_pack_demands_what_objects_name),
 	};
 
 	return cmocka_run_group_tests_name("pack", tests, unit_setup, unit_teardown);
