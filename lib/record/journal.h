@@ -26,6 +26,31 @@ enum journal_git { JOURNAL_FILES, JOURNAL_INDEX, JOURNAL_GIT };
 const char *journal_git_name(enum journal_git git);
 
 /**
+ * checkpoint/undo: the stack of restores that undo and redo walk. Each has the
+ * state before it and, once undone, the state that redo leads to.
+ */
+struct undo_entry {
+	char before[CKPT_ID_SIZE];
+	char restored[CKPT_ID_SIZE]; /**< the checkpoint, or the composed state, that was restored */
+	char after[CKPT_ID_SIZE];    /**< "" until it is undone */
+	struct strlist paths;
+	/**
+	 * Directories outside `paths` that the last step created on the way: the next step removes
+	 * them.
+	 */
+	struct strlist made;
+	enum journal_git git;
+	struct strlist refs, config; /**< as in the journal of the restore itself */
+	char *source;		     /**< who asked for it, or for its redo */
+};
+
+struct undo_stack {
+	struct undo_entry *items;
+	size_t nr, alloc;
+	size_t done; /**< how many from the bottom are in effect; those above were undone */
+};
+
+/**
  * checkpoint/journal: exists while a restore is in progress, and after one was
  * interrupted. Written before the worktree is first touched, removed when the
  * result is verified; always complete or absent.
@@ -55,11 +80,14 @@ struct journal {
 	struct strlist
 		config;	   /**< lines of the configuration of a branch that it makes or removes */
 	int64_t git_began; /**< when we last began to change the repository; 0: not yet */
+	struct undo_stack undo; /**< as it was before: going back takes it back, too */
 };
 
 /** CKPT_ENOTFOUND: no restore is in progress. */
 int journal_read(struct journal *out, struct store *store);
 int journal_write(const struct journal *journal, struct store *store);
+
+/** The stack is as it shall be; what only the one before needed is free to go. */
 int journal_remove(struct store *store);
 void journal_release(struct journal *journal);
 
@@ -69,33 +97,8 @@ bool journal_exists(const struct store *store);
 /** True if it exists and the process that wrote it no longer runs. */
 bool journal_is_left(const struct store *store);
 
-/**
- * checkpoint/undo: the stack of restores that undo and redo walk. Each has the
- * state before it and, once undone, the state that redo leads to.
- */
-struct undo_entry {
-	char before[CKPT_ID_SIZE];
-	char restored[CKPT_ID_SIZE]; /**< the checkpoint, or the composed state, that was restored */
-	char after[CKPT_ID_SIZE];    /**< "" until it is undone */
-	struct strlist paths;
-	/**
-	 * Directories outside `paths` that the last step created on the way: the next step removes
-	 * them.
-	 */
-	struct strlist made;
-	enum journal_git git;
-	struct strlist refs, config; /**< as in the journal of the restore itself */
-	char *source;		     /**< who asked for it, or for its redo */
-};
-
 /** Who asks, if nothing else was said. */
 #define JOURNAL_SOURCE "cli"
-
-struct undo_stack {
-	struct undo_entry *items;
-	size_t nr, alloc;
-	size_t done; /**< how many from the bottom are in effect; those above were undone */
-};
 
 /**
  * A missing or damaged stack is an empty one. CKPT_ERROR, and an empty one, if it cannot be read

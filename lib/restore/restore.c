@@ -212,7 +212,6 @@ static void close_restore(struct restore *r)
 	restore_point_close(&r->target);
 	restore_compose_release(r);
 	journal_release(&r->journal);
-	journal_undo_release(&r->undo);
 	gitback_release(&r->git);
 	save_job_end(&r->job);
 	store_unlock(r->session->store);
@@ -426,7 +425,7 @@ static int carry_out(struct restore_result *out, struct restore *r)
 	apply_result_release(&applied);
 	if (!err && r->opts->step.interrupted)
 		err = restore_settle_stages(out, r);
-	if (!err && !r->opts->step.abort)
+	if (!err)
 		err = restore_note(r, out->safety);
 	if (!err)
 		err = journal_remove(r->session->store);

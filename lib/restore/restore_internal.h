@@ -75,7 +75,6 @@ struct restore {
 	 * none.
 	 */
 	struct journal journal;
-	struct undo_stack undo; /**< the same; read before anything is touched */
 	struct gitback git;
 };
 

@@ -76,13 +76,13 @@ int restore_begin_journal(struct restore *r, const char *safety)
 {
 	struct journal *journal = &r->journal;
 	char *others = journal->stages;
-	/* It will be written, unless aborting: what cannot be read now would be lost. */
-	int err = r->opts->step.abort ? 0 : journal_undo_read(&r->undo, r->session->store);
-
-	if (err)
-		return err;
 	/* However an interrupted restore is finished, its two end points stay the same. */
 	if (!r->opts->step.interrupted) {
+		/* It will be written: what cannot be read now would be lost. */
+		int err = journal_undo_read(&journal->undo, r->session->store);
+
+		if (err)
+			return err;
 		snprintf(journal->target, sizeof(journal->target), "%s", r->opts->target->id);
 		snprintf(journal->safety, sizeof(journal->safety), "%s", safety);
 		journal->kind = r->opts->kind;
@@ -128,16 +128,18 @@ static void note_git(struct undo_entry *entry, const struct journal *journal)
 }
 
 /*
- * Update the stack that undo and redo walk. Repeated after an interruption, so
- * what is already there is not added twice.
+ * Update the stack that undo and redo walk, from what it was before the restore, however often that
+ * was interrupted; or go back to that.
  */
 int restore_note(struct restore *r, const char *safety)
 {
 	const char *before = r->opts->step.interrupted ? r->opts->step.interrupted->id : safety;
-	struct undo_stack *stack = &r->undo;
+	struct undo_stack *stack = &r->journal.undo;
 	struct undo_entry *entry;
 
-	if (r->opts->kind == JOURNAL_UNDO) {
+	if (r->opts->step.abort) {
+		/* As it was. */
+	} else if (r->opts->kind == JOURNAL_UNDO) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
 			snprintf(entry->after, sizeof(entry->after), "%s", before);
@@ -154,13 +156,10 @@ int restore_note(struct restore *r, const char *safety)
 			note_source(entry, &r->journal);
 		}
 	} else if (!plan_is_empty(&r->plan) || !gitback_is_empty(&r->git) || r->opts->step.interrupted) {
-		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
-		if (!entry || strcmp(entry->before, before) || !r->opts->step.interrupted) {
-			journal_undo_push(stack, before, r->opts->target->id,
-					  r->touched.nr ? &r->touched : &r->scope, &r->journal.made);
-			note_git(&stack->items[stack->nr - 1], &r->journal);
-			note_source(&stack->items[stack->nr - 1], &r->journal);
-		}
+		journal_undo_push(stack, before, r->opts->target->id,
+				  r->touched.nr ? &r->touched : &r->scope, &r->journal.made);
+		note_git(&stack->items[stack->nr - 1], &r->journal);
+		note_source(&stack->items[stack->nr - 1], &r->journal);
 	}
 	return journal_undo_write(stack, r->session->store);
 }

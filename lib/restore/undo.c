@@ -46,22 +46,19 @@ static void take_git(struct undo_job *job, enum journal_git git, const struct st
 	job->opts.git.reverse = back;
 }
 
-/* Continuing an undo or redo reverses the same restore, unless the stack has already moved on. */
+/* Continuing an undo or redo reverses the same restore. */
 static void continue_step(struct undo_job *job, struct session *session)
 {
+	const struct undo_stack *stack = &job->journal.undo;
 	bool back = job->opts.kind == JOURNAL_UNDO;
 	const struct undo_entry *entry = NULL;
-	struct undo_stack stack;
 
-	/* If it cannot be read, nothing is exempt, and it is not changed either. */
-	(void)journal_undo_read(&stack, session->store);
-	if (back && stack.done)
-		entry = &stack.items[stack.done - 1];
-	else if (!back && stack.done < stack.nr)
-		entry = &stack.items[stack.done];
+	if (back && stack->done)
+		entry = &stack->items[stack->done - 1];
+	else if (!back && stack->done < stack->nr)
+		entry = &stack->items[stack->done];
 	if (entry && !strcmp(back ? entry->before : entry->after, job->target.id))
 		take_back_step(job, session, entry, back);
-	journal_undo_release(&stack);
 }
 
 /* Whether what was restored then had come from elsewhere, or was what another one led to that had. */
