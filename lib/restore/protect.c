@@ -136,13 +136,22 @@ static void enter_parent(struct source *source, const char *path)
 	source->dir = dir;
 }
 
+/* A file that kept changing is in it nevertheless. */
+static bool is_in_it(const struct source *source, const char *path)
+{
+	struct wt_entry *entry = NULL;
+
+	return !snapshot_find(&entry, source->snapshot, path) && entry;
+}
+
 static const char *was_skipped(struct source *source, const char *path)
 {
 	for (size_t i = 0; i < source->skips->nr; i++) {
 		const struct skip *skip = &source->skips->items[i];
 		size_t len = strlen(skip->path);
 
-		if (strncmp(path, skip->path, len) || (path[len] && path[len] != '/'))
+		if (strncmp(path, skip->path, len) || (path[len] && path[len] != '/') ||
+		    is_in_it(source, skip->path))
 			continue;
 		snprintf(source->why, sizeof(source->why), "left out of the checkpoint as %s",
 			 skip_why_name(skip->why));

@@ -434,13 +434,14 @@ static void warn_kept(struct strlist *out, const struct plan *plan)
 	strbuf_release(&quoted);
 }
 
+/* What kept changing was saved as it was read last; if it changes again, it is left alone. */
 static void warn_skips(struct restore_result *out, const struct plan *plan,
-		       const struct skip_list *skips)
+		       const struct skip_list *skips, const struct wt_dir *root)
 {
 	struct strbuf quoted = STRBUF_INIT;
 
 	for (size_t i = 0; i < skips->nr; i++) {
-		if (!skip_why_incomplete(skips->items[i].why))
+		if (!skip_why_incomplete(skips->items[i].why) || wt_find(root, skips->items[i].path))
 			continue;
 		out->incomplete = true;
 		if (plan_keeps(plan, skips->items[i].path))
@@ -487,5 +488,5 @@ void restore_warn(struct restore_result *out, struct restore *r)
 	tell_left(out, r);
 	strlist_extend(&out->warnings, &r->job.current.notes);
 	warn_kept(&out->warnings, &r->plan);
-	warn_skips(out, &r->plan, &r->job.current.scan->skips);
+	warn_skips(out, &r->plan, &r->job.current.scan->skips, r->job.current.scan->root);
 }

@@ -605,7 +605,9 @@ void worktree_state_warn(struct strlist *out, const struct worktree_state *state
 	const struct scan *scan = state->scan;
 
 	add_skips(out, scan, SKIP_UNREADABLE, "could not be read and is not in the checkpoint; make it readable, or exclude it");
-	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read and is not in the checkpoint; save again later");
+	add_skips(out, scan, SKIP_CHANGING, "kept changing while it was read: the checkpoint may have a "
+					    "part of it from before a write and a part from after it; "
+					    "save again later");
 	add_skips(out, scan, SKIP_OVERSIZE, "is larger than maxFileSize and is not in the checkpoint; "
 					    "raise the limit, or exclude the file");
 	add_skips(out, scan, SKIP_DEEP, "is nested too deeply and is not in the checkpoint; remove or exclude it");

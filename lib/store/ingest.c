@@ -4,6 +4,7 @@
 #include "store/objects.h"
 #include "store/pack.h"
 
+#include <linux/magic.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -84,22 +85,44 @@ static int may_go_on(struct ingest *ingest)
 
 enum outcome { READ_DONE, READ_AGAIN, READ_LATER, READ_SKIP, READ_LACKING };
 
+/*
+ * A file that changes while it is read is read again, with pauses, until it is twice the same. Then
+ * only as much of it is read as the first time, so a log that just grows is the same, too. After the
+ * last try it is kept as it was read last, and named.
+ */
+struct attempt {
+	enum outcome outcome;
+	enum skip_why why; /* it was not read */
+	bool last;
+	bool changed;	   /* while it was read */
+	struct oid before; /* what was read the time before; zero: nothing */
+	uint64_t size;	   /* of that */
+};
+
 static bool is_large(const struct wt_entry *entry)
 {
 	return entry->kind == WT_FILE && entry->st.size > FS_WHOLE_MAX;
 }
 
-static enum outcome give_up(struct reader *reader, enum skip_why *why, int err)
+static void give_up(struct attempt *attempt, struct reader *reader, int err)
 {
 	if (fs_is_lack(err)) {
 		reader->lack = err;
-		return READ_LACKING;
+		attempt->outcome = READ_LACKING;
+		return;
 	}
-	*why = err == ENOENT ? SKIP_VANISHED : SKIP_UNREADABLE;
+	attempt->why = err == ENOENT ? SKIP_VANISHED : SKIP_UNREADABLE;
 	/* A link or a directory in place of a file: it changed, check again. */
-	if (err == ENOENT || err == ELOOP || err == EISDIR || err == ENXIO || err == EINTR)
-		return READ_AGAIN;
-	return READ_SKIP;
+	attempt->outcome = err == ENOENT || err == ELOOP || err == EISDIR || err == ENXIO ||
+					   err == EINTR
+				   ? READ_AGAIN
+				   : READ_SKIP;
+}
+
+static void try_again(struct attempt *attempt)
+{
+	attempt->outcome = READ_AGAIN;
+	attempt->why = SKIP_CHANGING;
 }
 
 static void name_small(struct reader *reader, struct wt_entry *entry, size_t len)
@@ -114,7 +137,7 @@ struct file_stream {
 	struct ingest *ingest;
 	struct reader *reader;
 	int fd;
-	uint64_t bytes;
+	uint64_t size, bytes; /* to read, and read */
 	uint32_t crc;
 	const uint32_t *must_be; /* the checksum when it was hashed; NULL if it was not */
 	bool at_end, differs;
@@ -137,8 +160,9 @@ static void tell_large(const struct file_stream *stream)
 static int read_stream(void *buf, size_t size, void *payload)
 {
 	struct file_stream *stream = payload;
+	uint64_t left = stream->size - stream->bytes;
 	int err = may_go_on(stream->ingest);
-	ssize_t n = err ? 0 : fs_read_full(stream->fd, buf, size);
+	ssize_t n = err ? 0 : fs_read_full(stream->fd, buf, size < left ? size : (size_t)left);
 
 	if (err)
 		return err;
@@ -233,62 +257,45 @@ static int store_if_new(struct file_stream *stream, struct wt_entry *entry)
 }
 
 /* A failure of the store ends the save; a failure of the file concerns only that file. */
-static int read_large(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-		      struct reader *reader, struct wt_entry *entry, int fd)
+static int read_large(struct attempt *attempt, struct ingest *ingest, struct reader *reader,
+		      struct wt_entry *entry, int fd)
 {
-	struct file_stream stream = { .ingest = ingest, .reader = reader, .fd = fd };
+	struct file_stream stream = {
+		.ingest = ingest, .reader = reader, .fd = fd, .size = entry->st.size
+	};
 	int err = !ingest->opts->pack ? name_stream(&stream, entry) :
-		  entry->flags & WT_TOUCHED ? store_if_new(&stream, entry) :
-					      store_stream(&stream, entry);
+		  entry->flags & WT_TOUCHED && !attempt->last ? store_if_new(&stream, entry) :
+								store_stream(&stream, entry);
 
 	if (!err)
 		return 0;
 	if (err == CKPT_ECANCELLED)
 		return err;
 	if (stream.failed) {
-		*outcome = give_up(reader, why, stream.failed);
+		give_up(attempt, reader, stream.failed);
 		return 0;
 	}
-	if (stream.differs ||
-	    (stream.at_end ? stream.bytes != entry->st.size : stream.bytes > entry->st.size)) {
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
+	if (stream.differs || (stream.at_end && stream.bytes != stream.size)) {
+		try_again(attempt);
 		return 0;
 	}
 	return err;
 }
 
-static int read_small(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-		      unsigned worker, struct reader *reader, struct wt_entry *entry, int fd,
-		      const struct stat *before)
+static void read_small(struct attempt *attempt, struct reader *reader, struct wt_entry *entry, int fd)
 {
 	size_t size = (size_t)entry->st.size;
-	struct wt_stat after;
-	struct stat st;
 	ssize_t n;
 
-	/* One byte more than there should be: growing shows. */
 	ALLOC_GROW(reader->buf, size + 1, reader->alloc);
-	n = fs_read_full(fd, reader->buf, size + 1);
+	n = fs_read_full(fd, reader->buf, size);
 	if (n < 0) {
-		*outcome = give_up(reader, why, errno);
-		return 0;
+		give_up(attempt, reader, errno);
+		return;
 	}
-	if (fstat(fd, &st) < 0) {
-		*outcome = give_up(reader, why, errno);
-		return 0;
-	}
-	wt_stat_from(&after, &st);
-	if ((size_t)n != size || !wt_stat_equal(&after, &entry->st) ||
-	    st.st_mode != before->st_mode) {
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
-		return 0;
-	}
-	name_small(reader, entry, size);
-	if (!ingest->opts->pack)
-		return 0;
-	return pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid, reader->buf, size);
+	attempt->changed = (size_t)n != size;
+	entry->st.size = (uint64_t)n;
+	name_small(reader, entry, (size_t)n);
 }
 
 /* What is read now; whatever was known about other contents is void. */
@@ -304,6 +311,19 @@ static void take_stat(struct wt_entry *entry, const struct stat *st)
 		entry->mode = st->st_mode & 07777;
 }
 
+/*
+ * On an overlay nobody tells whether a file is mapped (see fs_has_writer()). A store into a mapped page
+ * changes the times only if the page was written to disk since the store before. The kernel does that
+ * half a minute after the first of them, so until then, with a margin, the times prove nothing.
+ */
+static int64_t proven_until(const struct ingest *ingest, int64_t read_ns)
+{
+	static const int64_t writeback_ns = 60000000000;
+
+	return ingest->opts->scan->origin.fstype == OVERLAYFS_SUPER_MAGIC ? read_ns - writeback_ns
+									   : read_ns;
+}
+
 /* Read to the end: what its times prove from now on, see statcache.h. */
 static void mark_read(struct wt_entry *entry, int64_t read_ns, bool has_writer)
 {
@@ -314,66 +334,98 @@ static void mark_read(struct wt_entry *entry, int64_t read_ns, bool has_writer)
 		entry->flags |= WT_SETTLED;
 }
 
-static int read_regular(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-			unsigned worker, int dirfd, struct wt_entry *entry, bool large)
+/* Was it the same from beginning to end? `writing`: perhaps not, though its times are the same. */
+static void judge_reading(struct attempt *attempt, struct wt_entry *entry, int fd,
+			  const struct stat *before, bool writing)
+{
+	bool is_same = oid_equal(&attempt->before, &entry->oid);
+	struct wt_stat then, now;
+	struct stat st;
+
+	wt_stat_from(&then, before);
+	if (fstat(fd, &st) < 0)
+		st = (struct stat){ 0 };
+	wt_stat_from(&now, &st);
+	attempt->changed |= writing || !wt_stat_equal(&then, &now) || st.st_mode != before->st_mode;
+	if (!attempt->changed)
+		return;
+	entry->flags |= WT_RACY;
+	attempt->before = entry->oid;
+	attempt->size = then.size;
+	if (is_same)
+		attempt->changed = false;
+	else if (!attempt->last)
+		try_again(attempt);
+}
+
+/* Its contents, and what else is known of it; also as much of a growing one as was read before. */
+static int read_open(struct attempt *attempt, struct ingest *ingest, unsigned worker,
+		     struct wt_entry *entry, int fd, const struct stat *st)
 {
 	struct reader *reader = &ingest->readers[worker];
 	int64_t read_ns = clock_file_ns();
-	struct stat st;
-	int fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool has_writer;
+	bool large, has_writer;
 	int err = 0;
 
-	if (fd < 0) {
-		*outcome = give_up(reader, why, errno);
-		return 0;
-	}
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
-		goto out;
-	}
-	take_stat(entry, &st);
-	if (ingest->opts->max_file_size && entry->st.size > ingest->opts->max_file_size) {
-		*outcome = READ_SKIP;
-		*why = SKIP_OVERSIZE;
-		goto out;
-	}
-	if (entry->st.size > FS_WHOLE_MAX && !large) {
-		/* Has grown since the scan; only the serial part may stream. */
-		*outcome = READ_LATER;
-		goto out;
-	}
+	if (attempt->size && entry->st.size > attempt->size)
+		entry->st.size = attempt->size;
+	large = entry->st.size > FS_WHOLE_MAX;
 	/*
 	 * Through an existing mapping it can be written again without a change of its times.
 	 * Checked before it is read: a later mapping changes them with the first write.
 	 */
 	has_writer = entry->st.size && !ingest->opts->once && fs_has_writer(fd);
-	*outcome = READ_DONE;
-	if (entry->st.size > FS_WHOLE_MAX)
-		err = read_large(outcome, why, ingest, reader, entry, fd);
+	attempt->outcome = READ_DONE;
+	attempt->changed = false;
+	if (large)
+		err = read_large(attempt, ingest, reader, entry, fd);
 	else
-		err = read_small(outcome, why, ingest, worker, reader, entry, fd, &st);
-	if (!err && *outcome == READ_DONE) {
-		struct wt_stat after;
+		read_small(attempt, reader, entry, fd);
+	if (err || attempt->outcome != READ_DONE)
+		return err;
+	mark_read(entry, proven_until(ingest, read_ns), has_writer);
+	/* What is written within a tick of the clock does not change them. */
+	judge_reading(attempt, entry, fd, st,
+		      wt_stat_racy(&entry->st, read_ns) && !ingest->opts->once &&
+			      (has_writer || fs_has_writer(fd)));
+	if (large || attempt->outcome != READ_DONE || !ingest->opts->pack)
+		return 0;
+	return pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid, reader->buf,
+			(size_t)entry->st.size);
+}
 
-		/* For the streamed ones; cheap for the others. */
-		if (entry->st.size > FS_WHOLE_MAX && !fstat(fd, &st)) {
-			wt_stat_from(&after, &st);
-			if (!wt_stat_equal(&after, &entry->st)) {
-				*outcome = READ_AGAIN;
-				*why = SKIP_CHANGING;
-			}
-		}
-		mark_read(entry, read_ns, has_writer);
+static int read_regular(struct attempt *attempt, struct ingest *ingest, unsigned worker, int dirfd,
+			struct wt_entry *entry, bool large)
+{
+	int fd = openat(dirfd, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	int err = 0;
+
+	if (fd < 0) {
+		give_up(attempt, &ingest->readers[worker], errno);
+		return 0;
+	}
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		try_again(attempt);
+		goto out;
+	}
+	take_stat(entry, &st);
+	if (ingest->opts->max_file_size && entry->st.size > ingest->opts->max_file_size) {
+		attempt->outcome = READ_SKIP;
+		attempt->why = SKIP_OVERSIZE;
+	} else if (entry->st.size > FS_WHOLE_MAX && !large) {
+		/* Has grown since the scan; only the serial part may stream. */
+		attempt->outcome = READ_LATER;
+	} else {
+		err = read_open(attempt, ingest, worker, entry, fd, &st);
 	}
 out:
 	close(fd);
 	return err;
 }
 
-static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *ingest,
-		     unsigned worker, int dirfd, struct wt_entry *entry)
+static int read_link(struct attempt *attempt, struct ingest *ingest, unsigned worker, int dirfd,
+		     struct wt_entry *entry)
 {
 	struct reader *reader = &ingest->readers[worker];
 	int64_t read_ns = clock_file_ns();
@@ -384,37 +436,35 @@ static int read_link(enum outcome *outcome, enum skip_why *why, struct ingest *i
 	ALLOC_GROW(reader->buf, 65536, reader->alloc);
 	n = readlinkat(dirfd, entry->name, (char *)reader->buf, 65536);
 	if (n < 0) {
-		/* EINVAL: no longer a link. */
-		*outcome = errno == EINVAL ? READ_AGAIN : give_up(reader, why, errno);
-		if (errno == EINVAL)
-			*why = SKIP_CHANGING;
+		if (errno == EINVAL) /* no longer a link */
+			try_again(attempt);
+		else
+			give_up(attempt, reader, errno);
 		return 0;
 	}
 	if (fstatat(dirfd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
-		*outcome = give_up(reader, why, errno);
+		give_up(attempt, reader, errno);
 		return 0;
 	}
 	wt_stat_from(&after, &st);
 	if (!wt_stat_equal(&after, &entry->st)) {
 		take_stat(entry, &st);
-		*outcome = READ_AGAIN;
-		*why = SKIP_CHANGING;
+		try_again(attempt);
 		return 0;
 	}
 	name_small(reader, entry, (size_t)n);
 	mark_read(entry, read_ns, false);
-	*outcome = READ_DONE;
+	attempt->outcome = READ_DONE;
 	return ingest->opts->pack ? pack_add(ingest->opts->pack, worker, OBJECT_BLOB, &entry->oid,
 					     reader->buf, (size_t)n) :
 				    0;
 }
 
-static void skip_entry(struct ingest *ingest, struct wt_dir *dir, struct wt_entry *entry,
-		 enum skip_why why)
+static void note_skip(struct ingest *ingest, struct wt_dir *dir, const struct wt_entry *entry,
+		      enum skip_why why)
 {
 	char *path = xstrfmt("%s%s%s", dir->path, *dir->path ? "/" : "", entry->name);
 
-	entry->flags |= WT_DEAD;
 	pthread_mutex_lock(&ingest->lock);
 	ingest->skipped = true;
 	scan_skip_later(ingest->opts->scan, dir, path, why);
@@ -424,35 +474,44 @@ static void skip_entry(struct ingest *ingest, struct wt_dir *dir, struct wt_entr
 	free(path);
 }
 
+static void skip_entry(struct ingest *ingest, struct wt_dir *dir, struct wt_entry *entry,
+		       enum skip_why why)
+{
+	entry->flags |= WT_DEAD;
+	note_skip(ingest, dir, entry, why);
+}
+
 static int read_entry(struct ingest *ingest, unsigned worker, int dirfd, struct wt_dir *dir,
 		 struct wt_entry *entry, bool large)
 {
-	enum outcome outcome = READ_AGAIN;
-	enum skip_why why = SKIP_CHANGING;
+	struct attempt attempt = { .outcome = READ_AGAIN, .why = SKIP_CHANGING };
 	int err = 0;
 
-	for (int i = 0; i < TRIES && outcome == READ_AGAIN && !err; i++) {
+	for (int i = 0; i < TRIES && attempt.outcome == READ_AGAIN && !err; i++) {
+		attempt.last = i + 1 == TRIES;
 		if (i) {
 			struct timespec pause = { .tv_nsec = 2000000L << i };
 
 			nanosleep(&pause, NULL);
 		}
 		if (entry->kind == WT_LINK)
-			err = read_link(&outcome, &why, ingest, worker, dirfd, entry);
+			err = read_link(&attempt, ingest, worker, dirfd, entry);
 		else
-			err = read_regular(&outcome, &why, ingest, worker, dirfd, entry, large);
+			err = read_regular(&attempt, ingest, worker, dirfd, entry, large);
 	}
-	if (err || outcome == READ_LATER)
+	if (err || attempt.outcome == READ_LATER)
 		return err;
-	if (outcome == READ_LACKING) {
+	if (attempt.outcome == READ_LACKING) {
 		errno = ingest->readers[worker].lack;
 		return ckpt_error_errno("unable to read '%s%s%s'", dir->path, *dir->path ? "/" : "",
 					entry->name);
 	}
-	if (outcome != READ_DONE) {
-		skip_entry(ingest, dir, entry, why);
+	if (attempt.outcome != READ_DONE) {
+		skip_entry(ingest, dir, entry, attempt.why);
 		return 0;
 	}
+	if (attempt.changed)
+		note_skip(ingest, dir, entry, SKIP_CHANGING);
 	entry->flags |= WT_KNOWN;
 	atomic_fetch_add(&ingest->files, 1);
 	atomic_fetch_add(&ingest->racy, (entry->flags & WT_RACY) != 0);
@@ -589,109 +648,4 @@ int ingest_run(struct ingest_result *out, const struct ingest_opts *opts)
 		skip_list_sort(&opts->scan->skips);
 	}
 	return 0;
-}
-
-/* --- trees --- */
-
-/*
- * A directory's tree needs the trees of those below it, so directories are
- * taken level by level, the deepest first; those of one level at the same time.
- */
-struct level {
-	struct wt_dir **dirs;
-	size_t nr, alloc;
-};
-
-struct trees {
-	struct level *levels;
-	size_t nr, alloc;
-	const struct level *level; /* the current one */
-	struct pack *pack;
-	struct digest **sha1;      /* one for each worker */
-	struct strbuf *bytes;      /* likewise */
-};
-
-static void collect_dirs(struct trees *trees, struct wt_dir *dir, size_t depth)
-{
-	struct level *level;
-
-	if (dir->known)
-		return;
-	if (depth >= trees->nr) {
-		ALLOC_GROW(trees->levels, depth + 1, trees->alloc);
-		trees->levels[trees->nr++] = (struct level){ 0 };
-	}
-	level = &trees->levels[depth];
-	*ALLOC_NEXT(level->dirs, level->nr, level->alloc) = dir;
-	for (size_t i = 0; i < dir->nr; i++)
-		if (wt_entries(dir)[i].kind == WT_DIR)
-			collect_dirs(trees, wt_entries(dir)[i].dir, depth + 1);
-}
-
-static const char *mode_text(unsigned mode)
-{
-	switch (mode) {
-	case 0040000:
-		return "40000 ";
-	case 0100755:
-		return "100755 ";
-	case 0120000:
-		return "120000 ";
-	default:
-		return "100644 ";
-	}
-}
-
-static int build_tree(size_t index, unsigned worker, void *payload)
-{
-	struct trees *trees = payload;
-	struct wt_dir *dir = trees->level->dirs[index];
-	struct strbuf *out = &trees->bytes[worker];
-	int err = 0;
-
-	strbuf_reset(out);
-	for (size_t i = 0; i < dir->nr; i++) {
-		const struct wt_entry *entry = &wt_entries(dir)[i];
-		const struct oid *oid = entry->kind == WT_DIR ? &entry->dir->tree : &entry->oid;
-
-		strbuf_addstr(out, mode_text(wt_git_mode(entry)));
-		strbuf_add(out, entry->name, entry->name_len + 1);
-		strbuf_add(out, oid->id, OID_SIZE);
-	}
-	hash_object(trees->sha1[worker], &dir->tree, "tree", out->buf, out->len);
-	if (trees->pack)
-		err = pack_add(trees->pack, worker, OBJECT_TREE, &dir->tree, out->buf, out->len);
-	dir->known = !err;
-	return err;
-}
-
-int ingest_trees(struct wt_dir *root, struct pack *pack, unsigned threads)
-{
-	struct trees trees = { .pack = pack };
-	int err = 0;
-
-	collect_dirs(&trees, root, 0);
-	if (!trees.nr)
-		return 0;
-	trees.sha1 = xcalloc(threads, sizeof(*trees.sha1));
-	trees.bytes = xcalloc(threads, sizeof(*trees.bytes));
-	for (unsigned i = 0; i < threads; i++) {
-		trees.sha1[i] = hash_new(HASH_SHA1);
-		strbuf_init(&trees.bytes[i]);
-	}
-	for (size_t depth = trees.nr; depth-- && !err;) {
-		trees.level = &trees.levels[depth];
-		/* A few are not worth a thread. */
-		err = pool_for(trees.level->nr < 64 ? 1 : threads, trees.level->nr, build_tree, &trees);
-	}
-	for (unsigned i = 0; i < threads; i++) {
-		hash_free(trees.sha1[i]);
-		strbuf_release(&trees.bytes[i]);
-	}
-	for (size_t i = 0; i < trees.nr; i++)
-		free(trees.levels[i].dirs);
-	free(trees.levels);
-	free(trees.sha1);
-	free(trees.bytes);
-	return err;
 }

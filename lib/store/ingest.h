@@ -13,9 +13,9 @@ struct store;
  * deflated into the pack. Without a pack, objects are only named: that is how
  * worktree and checkpoint are compared.
  *
- * A file that changes while it is read is read again; a file that keeps
- * changing, is gone or cannot be opened is marked dead in the tree and added
- * to the scan's list of skipped paths.
+ * A file that changes while it is read is read again; one that keeps changing is kept as it was
+ * read last, and added to the scan's list of skipped paths. So is a file that is gone or cannot be
+ * opened, and that is marked dead in the tree.
  */
 struct ingest_opts {
 	struct store *store;

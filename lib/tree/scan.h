@@ -15,7 +15,7 @@
 enum skip_why {
 	SKIP_UNREADABLE, /**< no permission, or an error while reading */
 	SKIP_OVERSIZE,   /**< over maxFileSize */
-	SKIP_CHANGING,   /**< changed each time it was read */
+	SKIP_CHANGING,   /**< changed each time it was read; as a rule what was read last is kept */
 	SKIP_VANISHED,   /**< listed when the directory was read, gone when it was opened */
 	SKIP_SENSITIVE,
 	SKIP_SPECIAL, /**< FIFO, socket, device; a set-id program of another user */
