@@ -121,6 +121,16 @@ static void note_new_link(struct scan_walk *walk, const struct wt_entry *entry,
 		atomic_store(&walk->new_link, true);
 }
 
+/*
+ * A descriptor that reaches a file by a name that is gone again tells no watcher of what is written
+ * through it. Each name that comes or goes changes the times of its directory.
+ */
+static bool is_renamed(const struct scan_walk *walk, const struct wt_dir *dir)
+{
+	return walk->hints && (!dir->cached || dir->cached->listing & WT_RENAMED ||
+			       !wt_stat_equal(&dir->st, &dir->cached->st));
+}
+
 void scan_match(struct scan_walk *walk, const struct scan_item *item)
 {
 	/* If another file system is mounted there, nothing is known about its memory. */
@@ -132,6 +142,7 @@ void scan_match(struct scan_walk *walk, const struct scan_item *item)
 	const struct statcache_entry *other;
 	size_t matched = 0, same = 0, j = 0;
 
+	dir->listing = (uint8_t)((dir->listing & ~WT_RENAMED) | (is_renamed(walk, dir) ? WT_RENAMED : 0));
 	if (!cached) {
 		for (size_t i = 0; i < dir->nr; i++)
 			note_new_link(walk, &dir->loaded[i], NULL);
@@ -186,9 +197,10 @@ void scan_match(struct scan_walk *walk, const struct scan_item *item)
  *  3. a directory that depends on an index, of the project or of a nested repository,
  *     is looked at unless that index is the same (STATCACHE_INDEX, STATCACHE_LOOK);
  *  4. files that may change unseen are looked at: those with other names, which may be
- *     written elsewhere, and those that were being written when they were read
- *     (STATCACHE_LOOK); if a file turns out to have a new name, everything is looked
- *     at, as its other name may be anywhere;
+ *     written elsewhere, those that were being written when they were read, and all in
+ *     a directory in which names came or went since everything was looked at, as they
+ *     may have had other names (STATCACHE_LOOK); if a file turns out to have a new
+ *     name, everything is looked at, as its other name may be anywhere;
  *  5. nothing is mounted in the worktree, and the cache is of this boot and mount.
  *
  * Two changes escape: a file got another name after the cache was written, outside of

@@ -92,7 +92,8 @@ struct statcache;
 /** What a directory is like that cannot be skipped, even if nobody changed it. */
 enum statcache_flags {
 	STATCACHE_LOOK = 1 << 0, /**< something in it may change without anybody seeing it: a file
-				  * with other names, or read while it was written */
+				  * with other names, now or a while ago, or read while it was
+				  * written */
 	STATCACHE_INDEX = 1 << 1, /**< what is captured of it depends on what is tracked */
 	STATCACHE_NOTES = 1 << 2, /**< it has notes */
 	STATCACHE_FLAGS = (1 << 3) - 1,

@@ -76,7 +76,7 @@ static bool must_look(const struct wt_dir *dir)
 		    (note->why == SKIP_UNREADABLE || note->why == SKIP_CHANGING ||
 		     note->why == SKIP_VANISHED))
 			return true;
-	return dir->look;
+	return dir->look || dir->listing & WT_RENAMED;
 }
 
 static uint8_t own_flags(const struct wt_dir *dir)

@@ -36,6 +36,8 @@ enum wt_listing {
 	WT_WHOLE = 1 << 2,     /**< as WT_PLAIN, but only when it was looked at: it may be changing */
 	WT_TIMED = 1 << 3,     /**< any name that comes or goes later changes its times; those that are
 				* not captured were left out, or are noted */
+	WT_RENAMED = 1 << 4,   /**< names came or went since everything was last looked at: a file in
+				* it may have been linked to elsewhere for a moment */
 	WT_NAMES = WT_PLAIN | WT_WHOLE | WT_TIMED,
 };
 

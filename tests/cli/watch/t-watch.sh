@@ -108,6 +108,32 @@ test_changes_are_saved_when_it_is_quiet() {
 	watch_end
 }
 
+# A file leaves for a moment, and a descriptor of that name stays: no watcher hears of what is written
+# through it.
+test_a_name_that_is_gone_hides_no_write() {
+	watch_setup
+	git checkpoint config -q watchQuiet 1h
+	git checkpoint config -q watchMax 1h
+	mkdir "$T/outside"
+	watch_start
+	git checkpoint save -q # which looks at everything
+	mv a/b/file "$T/outside/file"
+	exec 7<"$T/outside/file"
+	ln "$T/outside/file" a/b/file
+	rm "$T/outside/file"
+	for text in 1 2; do
+		echo $text >c/file
+		git checkpoint save -q
+	done
+	for text in hidden again; do
+		echo $text >/proc/self/fd/7
+		expect_eq $text "$(cat a/b/file)"
+		git checkpoint save -q
+		newest_has a/b/file $text
+	done
+	watch_end
+}
+
 test_while_files_keep_changing_it_saves_now_and_then() {
 	watch_setup
 	git checkpoint config -q watchQuiet 1h
