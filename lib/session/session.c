@@ -135,6 +135,8 @@ int session_open_repo(struct session *out, unsigned flags, struct repo *repo)
 			store_file = xstrfmt("%s/" LAYOUT_SETTINGS, out->store->path);
 		err = settings_load(&out->settings, out->gitconfig, store_file, out->worktree);
 		free(store_file);
+		if (!err && out->store && out->store->no_settings)
+			settings_lift_limits(&out->settings);
 	}
 	if (err) {
 		session_close(out);

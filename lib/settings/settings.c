@@ -101,7 +101,11 @@ static int load_file(struct ckpt_settings *settings, const char *path, const cha
 
 	/* Another user's, as HOME is after a change of user: git skips it, too. */
 	if (access(path, R_OK) < 0 && errno == EACCES) {
-		strlist_addf(&settings->warnings, "'%s' cannot be read and is ignored; make it readable, or remove it", path);
+		strlist_addf(&settings->warnings,
+			     "'%s' cannot be read and is ignored, and nothing is evicted; make it "
+			     "readable, or remove it",
+			     path);
+		settings->unread = true;
 		return 0;
 	}
 	err = ini_read(path, take_from_file, &context);
@@ -231,11 +235,20 @@ int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
 		err = load_environment(&settings);
 	if (!err)
 		err = load_git(&settings, gitconfig, true);
+	if (!err && settings.unread)
+		settings_lift_limits(&settings);
 	if (err)
 		settings_release(&settings);
 	else
 		*out = settings;
 	return err;
+}
+
+void settings_lift_limits(struct ckpt_settings *settings)
+{
+	settings->max_count = settings->max_automatic = settings->max_size = 0;
+	settings->max_age = 0;
+	settings->thin_automatic.nr = 0;
 }
 
 void settings_release(struct ckpt_settings *settings)

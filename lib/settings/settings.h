@@ -38,6 +38,7 @@ struct ckpt_settings {
 	int64_t lock_timeout;   /**< seconds */
 	uint64_t threads;       /**< 0: auto */
 	uint64_t compression;   /**< 0 .. 9 */
+	bool unread;		/**< a file of them exists, and may not be read */
 	struct strlist exclude;   /**< patterns from all levels together */
 	struct strlist sensitive; /**< patterns from all levels together */
 	char *color;              /**< "auto", "always", "never" */
@@ -66,6 +67,9 @@ struct ckpt_settings {
  */
 int settings_load(struct ckpt_settings *out, const struct gitconfig *gitconfig,
 		  const char *store_file, const char *worktree);
+
+/** No limit evicts anything: which ones are meant is not known, as a file cannot be read. */
+void settings_lift_limits(struct ckpt_settings *settings);
 void settings_release(struct ckpt_settings *settings);
 
 /** CKPT_EUSAGE if a row of the table cannot have this value; the message says what it can be. */

@@ -316,7 +316,10 @@ static void move_blocked(const struct patient *p)
 		}
 }
 
-/* Lost settings cannot be recovered, but must not stop all commands from working. */
+/*
+ * Lost settings cannot be recovered, but must not stop all commands from working. Until there are
+ * settings again, those that were set aside count as lost.
+ */
 static int mend_settings(const struct patient *p)
 {
 	char *path = xstrfmt("%s/" LAYOUT_SETTINGS, p->store->path);
@@ -328,9 +331,12 @@ static int mend_settings(const struct patient *p)
 
 	p->store->no_settings = !err && (odd || has_nul(&text));
 	if (p->store->no_settings) {
-		add_note(p, LAYOUT_SETTINGS, "is damaged, so its settings do not count; set them again");
+		add_note(p, LAYOUT_SETTINGS, "is damaged, so its settings do not count, and nothing is "
+					     "evicted; set them again");
 		move_away(p, LAYOUT_SETTINGS);
 	}
+	p->store->no_settings |= !there && !faccessat(p->store->dirfd, LAYOUT_SETTINGS ".damaged", F_OK,
+						      AT_SYMLINK_NOFOLLOW);
 	strbuf_release(&text);
 	free(path);
 	return err;

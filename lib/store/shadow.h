@@ -31,7 +31,7 @@ struct store {
 	bool briefs_wrong; /**< see brief_forget() in record/brief.h */
 	unsigned nested; /**< how many more times this process has locked it */
 	struct strlist damage;      /**< a sentence about each thing that was wrong when it was opened */
-	bool no_settings;           /**< they are damaged */
+	bool no_settings;           /**< they are damaged, or were and are not set again */
 	struct loose_refs *loose;   /**< refs as last read, see refs.c */
 	struct packed_refs *packed; /**< packed-refs as last read, see refs_internal.h */
 	struct keepers *keepers;    /**< as they were last read, see keepers.h */

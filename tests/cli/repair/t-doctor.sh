@@ -253,6 +253,26 @@ test_settings_of_the_store() {
 	sound
 }
 
+# Which limits were meant is not known: the usual ones may be much lower.
+test_without_its_settings_nothing_is_evicted() {
+	git-checkpoint config -q maxCount 100
+	for n in $(seq 52); do
+		echo $n >a
+		git-checkpoint save -q
+	done
+	store=$(store_dir)
+	head -c 100 /dev/zero >"$store/checkpoint/config"
+	for n in 53 54; do
+		echo $n >a
+		git-checkpoint save -q 2>"$T/err"
+		git-checkpoint prune -q -y
+	done
+	expect_eq 54 "$(git-checkpoint list --json | jq '.checkpoints | length')"
+	git-checkpoint config -q maxCount 53
+	git-checkpoint prune -q -y
+	expect_eq 53 "$(git-checkpoint list --json | jq '.checkpoints | length')"
+}
+
 # Neither reading nor writing gets past a directory.
 test_directories_where_files_belong() {
 	three
