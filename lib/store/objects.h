@@ -63,7 +63,7 @@ int objects_tree_next(struct tree_entry *out, const struct strbuf *tree, size_t 
 
 /**
  * The object that a line "<word><name>" of a commit or tag names, `word` with its blank; `*p`, in
- * NUL-terminated text, moves behind the line. False if the line is another one.
+ * NUL-terminated text, moves to the next line. False if the line is another one.
  */
 bool objects_take_line(const char **p, const char *word, struct oid *out);
 

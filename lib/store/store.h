@@ -34,7 +34,7 @@
  *   keepers                 refs that say who needs a checkpoint: pins, names, undo, processes
  *   pack_write pack_stream pack_verify  writing one pack for each save
  *   packs packs_read packs_inflate delta  reading packs; deltas
- *   ingest                  files of a scan into a pack; trees of directories
+ *   ingest ingest_trees     files of a scan into a pack; trees of directories
  *   reach repack repack_copy oidset  which objects are needed; new packs without the others
  *   share                   packs that several stores use
  *   state cache             small things that a store remembers; what may get lost
