@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The clients that most programs are built on, as clients of `git checkpoint mcp`, in all three
+// The clients that most programs are built on, as clients of `git checkpoint mcp`, in all
 // revisions. They check each answer against the schema of its tool themselves.
 // usage: clients.mjs <directory with node_modules> <server> <work directory>
 import { createRequire } from 'node:module';
@@ -17,13 +17,13 @@ const git = (...args) => execFileSync('git', args, { cwd: work, encoding: 'utf8'
 const write = (name, text) => fs.writeFileSync(path.join(work, name), text);
 const read = (name) => fs.readFileSync(path.join(work, name), 'utf8');
 
-const READS = ['list', 'show', 'diff', 'status', 'file_history', 'preview_restore'];
+const READS = ['list', 'show', 'diff', 'patch', 'file', 'status', 'file_history', 'turns', 'preview_restore'];
 const DESTROYS = ['restore', 'revert', 'undo'];
 
 // Both libraries have the same methods, under other names for the options of a request.
 async function scenario(client, call, note) {
 	const { tools } = await client.listTools();
-	assert.equal(tools.length, 11);
+	assert.equal(tools.length, 15);
 	for (const tool of tools) {
 		const name = tool.name.replace('checkpoint_', '');
 		assert.deepEqual(
@@ -58,12 +58,16 @@ async function scenario(client, call, note) {
 	assert.ok((await ok('show', { checkpoint: id })).changed_files.length > 0);
 	assert.deepEqual((await ok('diff', { checkpoint: id, paths: ['other'] })).changes,
 		[{ file: 'other', status: 'A' }]);
+	assert.match((await ok('patch', { checkpoint: id, paths: null })).text, /^\+new$/m);
+	assert.equal((await ok('file', { checkpoint: id, path: 'file' })).text, `one, ${note}\n`);
 	const past = (await ok('file_history', { path: 'file' })).checkpoints.map((c) => c.id);
 	assert.deepEqual(past.slice(0, 2), [second, id]);
 	assert.equal((await ok('pin', { checkpoint: id })).checkpoint.pinned, true);
+	assert.equal((await ok('unpin', { checkpoint: id })).checkpoint.pinned, false);
 
 	await refused('restore', { checkpoint: id }, /token/);
 	await refused('restore', { checkpoint: id, token: '0'.repeat(32) }, /token/);
+	await refused('diff', { paths: [] }, /empty/);
 	await refused('save', { force: true }, /no argument 'force'/);
 	await refused('diff', { directory: '/' }, /outside/);
 	const plan = await ok('preview_restore', { checkpoint: id });
@@ -146,6 +150,8 @@ async function later(mode, note, revision) {
 	await client.close();
 }
 
+await sdk('2024-11-05');
+await sdk('2025-03-26');
 await sdk('2025-06-18');
 await sdk('2025-11-25');
 await later('legacy', 'client legacy', '2025-11-25');
