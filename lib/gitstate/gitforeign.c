@@ -109,51 +109,43 @@ static void sift_steps(struct strlist *says, struct gitstate_file *file, bool sh
 
 /* --- files of an operation --- */
 
-enum form {
-	FORM_BRANCH, /* that a rebase moves at its end, or "detached HEAD" */
-	FORM_IDS,    /* a line each, perhaps abbreviated */
-	FORM_NUMBER,
-	FORM_STEPS,
-	FORM_DONE, /* steps that nobody carries out again */
-	FORM_TEXT, /* a message, or a file that only has to exist */
-};
+/*
+ * All that a merge, a pick, a revert or a rebase needs; paths and names of programs are not among it.
+ * Ids are a line each, perhaps abbreviated; texts are messages, or files that only have to exist.
+ */
+#define REBASE "rebase-merge/"
 
-/* All that a merge, a pick, a revert or a rebase needs; paths and names of programs are not among it. */
-static const struct {
-	const char *path;
-	enum form form;
-} known_files[] = {
-	{ "MERGE_HEAD", FORM_IDS },
-	{ "MERGE_MODE", FORM_TEXT },
-	{ "MERGE_MSG", FORM_TEXT },
-	{ "SQUASH_MSG", FORM_TEXT },
-	{ "rebase-merge/amend", FORM_IDS },
-	{ "rebase-merge/author-script", FORM_TEXT },
-	{ "rebase-merge/autostash", FORM_IDS },
-	{ "rebase-merge/cdate_is_adate", FORM_TEXT },
-	{ "rebase-merge/current-fixups", FORM_DONE },
-	{ "rebase-merge/done", FORM_DONE },
-	{ "rebase-merge/drop_redundant_commits", FORM_TEXT },
-	{ "rebase-merge/end", FORM_NUMBER },
-	{ "rebase-merge/git-rebase-todo", FORM_STEPS },
-	{ "rebase-merge/head-name", FORM_BRANCH },
-	{ "rebase-merge/ignore_date", FORM_TEXT },
-	{ "rebase-merge/interactive", FORM_TEXT },
-	{ "rebase-merge/keep_redundant_commits", FORM_TEXT },
-	{ "rebase-merge/message", FORM_TEXT },
-	{ "rebase-merge/message-fixup", FORM_TEXT },
-	{ "rebase-merge/message-squash", FORM_TEXT },
-	{ "rebase-merge/msgnum", FORM_NUMBER },
-	{ "rebase-merge/onto", FORM_IDS },
-	{ "rebase-merge/orig-head", FORM_IDS },
-	{ "rebase-merge/signoff", FORM_TEXT },
-	{ "rebase-merge/squash-onto", FORM_IDS },
-	{ "rebase-merge/stopped-sha", FORM_IDS },
-	{ "sequencer/abort-safety", FORM_IDS },
-	{ "sequencer/head", FORM_IDS },
-	{ "sequencer/todo", FORM_STEPS },
-};
+static const char *const id_files[] = { "MERGE_HEAD",	      "sequencer/abort-safety",
+					"sequencer/head",     REBASE "amend",
+					REBASE "autostash",   REBASE "onto",
+					REBASE "orig-head",   REBASE "squash-onto",
+					REBASE "stopped-sha", NULL };
+static const char *const number_files[] = { REBASE "end", REBASE "msgnum", NULL };
+static const char *const step_files[] = { "sequencer/todo", REBASE "git-rebase-todo", NULL };
+static const char *const done_files[] = { REBASE "current-fixups", REBASE "done", NULL };
+static const char *const text_files[] = { "MERGE_MODE",
+					  "MERGE_MSG",
+					  "SQUASH_MSG",
+					  REBASE "author-script",
+					  REBASE "cdate_is_adate",
+					  REBASE "drop_redundant_commits",
+					  REBASE "ignore_date",
+					  REBASE "interactive",
+					  REBASE "keep_redundant_commits",
+					  REBASE "message",
+					  REBASE "message-fixup",
+					  REBASE "message-squash",
+					  REBASE "signoff",
+					  NULL };
 
+static bool is_one_of(const char *path, const char *const list[])
+{
+	while (*list && strcmp(*list, path) != 0)
+		list++;
+	return *list;
+}
+
+/* That a rebase moves at its end, or "detached HEAD". */
 static bool names_branch(const struct repo *repo, const struct gitstate_file *file)
 {
 	char *name = xmemdupz(file->data, strcspn(file->data, "\n"));
@@ -164,31 +156,23 @@ static bool names_branch(const struct repo *repo, const struct gitstate_file *fi
 	return ok;
 }
 
-static bool has_form(const struct repo *repo, const struct gitstate_file *file, enum form form)
-{
-	if (strlen(file->data) != file->len)
-		return false;
-	if (form == FORM_BRANCH)
-		return names_branch(repo, file);
-	if (form == FORM_IDS)
-		return strspn(file->data, "0123456789abcdef\n") == file->len;
-	return form != FORM_NUMBER || strspn(file->data, "0123456789\n") == file->len;
-}
-
 static bool admit_file(struct strlist *says, struct gitstate_file *file, const struct repo *repo)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(known_files); i++) {
-		enum form form = known_files[i].form;
+	bool steps = is_one_of(file->path, step_files);
 
-		if (strcmp(known_files[i].path, file->path) != 0)
-			continue;
-		if (!has_form(repo, file, form))
-			return false;
-		if (form == FORM_STEPS || form == FORM_DONE)
-			sift_steps(says, file, form == FORM_STEPS);
-		return true;
-	}
-	return false;
+	if (strlen(file->data) != file->len)
+		return false;
+	if (steps || is_one_of(file->path, done_files))
+		sift_steps(says, file, steps);
+	else if (!strcmp(file->path, REBASE "head-name"))
+		return names_branch(repo, file);
+	else if (is_one_of(file->path, id_files))
+		return strspn(file->data, "0123456789abcdef\n") == file->len;
+	else if (is_one_of(file->path, number_files))
+		return strspn(file->data, "0123456789\n") == file->len;
+	else
+		return is_one_of(file->path, text_files);
+	return true;
 }
 
 /* One line; `names` is used up. */
@@ -234,15 +218,16 @@ static void sift_files(struct strlist *says, struct gitstate *state, const struc
 
 static bool admit_ref(const struct gitstate_ref *ref, const struct repo *repo)
 {
-	static const char *const beside_head[] = { "AUTO_MERGE",      "CHERRY_PICK_HEAD",
-						   "MERGE_AUTOSTASH", "ORIG_HEAD",
-						   "REBASE_HEAD",     "REVERT_HEAD" };
+	static const char *const beside_head[] = {
+		"AUTO_MERGE", "CHERRY_PICK_HEAD", "MERGE_AUTOSTASH",
+		"ORIG_HEAD",  "REBASE_HEAD",	  "REVERT_HEAD",
+		NULL
+	};
 	char *branch;
 	bool ok;
 
-	for (size_t i = 0; i < ARRAY_SIZE(beside_head); i++)
-		if (!strcmp(beside_head[i], ref->name))
-			return true;
+	if (is_one_of(ref->name, beside_head))
+		return true;
 	if (strncmp(ref->name, "refs/rewritten/", 15) != 0)
 		return false;
 	/* A label of a rebase, to which the same rules apply. */
