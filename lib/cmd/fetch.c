@@ -34,6 +34,7 @@ static int print(const struct remotes_item *remote, const struct fetch_result *r
 	row_text(&answer, "remote", remote->name);
 	row_json(&answer, "checkpoints", items);
 	row_texts(&answer, "odd", &result->odd);
+	row_number(&answer, "namesakes", result->namesakes);
 	return report_json(row_object(&answer), status);
 }
 
@@ -72,6 +73,12 @@ static int tell(const struct remotes_item *remote, const struct fetch_result *re
 	}
 	if (!nr && status == EXIT_DONE && !said)
 		report_text("Nothing new from other machines\n");
+	if (!nr && status == EXIT_DONE && !said && result->namesakes)
+		report_messagef("warning",
+				"%zu there are not of this working directory, but have the name of this "
+				"machine; if another machine is called like it, give it another name: "
+				"'git checkpoint config machine <name>'",
+				result->namesakes);
 	return status;
 }
 

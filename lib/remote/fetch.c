@@ -364,6 +364,7 @@ int fetch_from(struct fetch_result *out, struct transport *transport, const stru
 
 	memset(out, 0, sizeof(*out));
 	strlist_extend(&out->odd, &transport->odd);
+	out->namesakes = transport_count_namesakes(transport);
 	err = choose_items(&fetching, names, all);
 	for (size_t i = 0; i < out->nr && !err && !any_new; i++)
 		any_new = out->items[i].state == FETCH_NEW;

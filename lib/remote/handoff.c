@@ -26,7 +26,7 @@ static int check_doubt(bool *published, struct session *session, const struct ck
 }
 
 /* When all of it has arrived: whoever asks for the newest is to find it. */
-static int announce(struct transport *transport, const struct ckpt_record *record)
+static int announce(struct transport *transport, const struct oid *commit)
 {
 	static const char *const words[] = { "push", "--porcelain", "--no-verify", NULL };
 	const char *const names[] = { transport->machine, TRANSPORT_EVERY };
@@ -37,7 +37,7 @@ static int announce(struct transport *transport, const struct ckpt_record *recor
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		strlist_addf(&specs, "+%s:" TRANSPORT_NEWEST "%s/%s",
-			     oid_hex(hex, &record->commit), transport->project, names[i]);
+			     oid_hex(hex, commit), transport->project, names[i]);
 	if (!err)
 		err = transport_run(&said, transport, words, &specs);
 	strbuf_release(&said);
@@ -71,7 +71,7 @@ int handoff_give(bool *head, struct session *session, const struct remotes_item 
 		err = ckpt_error_set(CKPT_ERROR, "'%s' was not pushed: %s", record->id,
 				     result.items[0].why);
 	if (!err)
-		err = announce(&transport, record);
+		err = announce(&transport, &result.items[0].sent);
 	push_result_release(&result);
 	transport_close(&transport);
 	strlist_release(&names);
@@ -105,9 +105,14 @@ static int choose_newest(const struct fetched_item **out, const struct transport
 		    (machine && strcmp(item->machine, machine) != 0))
 			continue;
 		if (!machine && !strcmp(item->machine, transport->machine))
-			return refuse_nothing(transport, NULL,
-					      " since this machine handed off; name a machine to take "
-					      "over from it all the same");
+			return refuse_nothing(
+				transport, NULL,
+				transport_count_namesakes(transport)
+					? " since one with the name of this machine handed off; if that "
+					  "was another one, give one of them another name: 'git "
+					  "checkpoint config machine <name>'"
+					: " since this machine handed off; name a machine to take over "
+					  "from it all the same");
 		*out = item;
 		return 0;
 	}

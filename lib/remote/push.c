@@ -119,8 +119,10 @@ static void mark_there(struct pushing *pushing, enum push_state state)
 
 		if (out->items[i].state == state && found &&
 		    (oid_equal(&found->ref.commit, &out->items[i].record.commit) ||
-		     oid_equal(&found->ref.commit, &out->items[i].sent)))
+		     oid_equal(&found->ref.commit, &out->items[i].sent))) {
 			out->items[i].state = PUSH_THERE;
+			out->items[i].sent = found->ref.commit;
+		}
 	}
 }
 

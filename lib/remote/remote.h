@@ -159,6 +159,7 @@ struct fetch_result {
 	struct fetch_item *items;
 	size_t nr, alloc;
 	struct strlist odd; /**< some refs there whose names are not those of checkpoints */
+	size_t namesakes; /**< some there have the name of this machine, and are not known here */
 };
 
 void fetch_result_release(struct fetch_result *result);

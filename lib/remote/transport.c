@@ -268,6 +268,34 @@ void transport_close(struct transport *transport)
 	transport->scratch.lock = -1;
 }
 
+size_t transport_count_namesakes(const struct transport *transport)
+{
+	struct store *store = transport->session->store;
+	struct strlist known = STRLIST_INIT;
+	json_t *log = NULL, *entry;
+	size_t i, nr = 0;
+
+	if (audit_read(&log, store, 0))
+		return 0;
+	json_array_foreach(log, i, entry)
+	{
+		const char *id = json_string_value(json_object_get(entry, "id"));
+
+		if (id)
+			strlist_add(&known, id);
+	}
+	strlist_sort_unique(&known);
+	for (i = 0; i < transport->there.nr; i++) {
+		const struct fetched_item *item = &transport->there.items[i];
+
+		nr += !strcmp(item->machine, transport->machine) &&
+		      !pathset_has(&known, item->ref.id) && !refs_exist(store, item->ref.id);
+	}
+	strlist_release(&known);
+	json_decref(log);
+	return nr;
+}
+
 /* --- what others get --- */
 
 struct oid transport_bare_commit(struct transport *transport, const struct ckpt_record *record)

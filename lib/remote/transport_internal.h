@@ -68,6 +68,12 @@ void transport_close(struct transport *transport);
 /** Ask what is there, or ask again. */
 int transport_refresh(struct transport *transport);
 
+/**
+ * How many have the name of this machine there and are not known here, not even to the trail: they are
+ * of another working directory, or of another machine that is called the same.
+ */
+size_t transport_count_namesakes(const struct transport *transport);
+
 /** Find `common`. */
 int transport_find_common(struct transport *transport);
 

@@ -398,6 +398,25 @@ test_what_goes_and_what_does_not_is_said() {
 	expect_eq 'at home' "$(on one git-checkpoint show --json @ | jq -r .reason)"
 }
 
+test_two_machines_of_one_name() {
+	machines
+	edit one x
+	on one git-checkpoint handoff -q
+	on one git-checkpoint fetch >"$T/out" 2>"$T/err"
+	expect_eq 'Nothing new from other machines' "$(cat "$T/out")"
+	expect_no_grep 'config machine' "$T/err"
+	on one git-checkpoint drop -q -y @
+	on one git-checkpoint fetch >"$T/out" 2>"$T/err"
+	expect_eq 'Nothing new from other machines' "$(cat "$T/out")"
+	expect_no_grep 'config machine' "$T/err"
+	on two env GIT_CHECKPOINT_MACHINE=one git-checkpoint fetch >"$T/out" 2>"$T/err"
+	expect_grep "1 there are not of this working directory.*'git checkpoint config machine <name>'" "$T/err"
+	on two env GIT_CHECKPOINT_MACHINE=one git-checkpoint fetch --json | jq -e '.namesakes == 1' >/dev/null
+	expect_exit 128 on two env GIT_CHECKPOINT_MACHINE=one git-checkpoint takeover --yes hub 2>"$T/err"
+	expect_grep "since one with the name of this machine handed off.*config machine <name>'" "$T/err"
+	on two git-checkpoint takeover -q --yes hub
+}
+
 test_saves_push_by_themselves_only_if_told() {
 	machines
 	edit one 1
