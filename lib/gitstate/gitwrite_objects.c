@@ -135,7 +135,9 @@ int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwr
 
 int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len, bool strict)
 {
-	const char *const args[] = { "unpack-objects", "-q", strict ? "--strict" : NULL, NULL };
+	/* Deltas stay deltas: as files of their own some MB could be any number of GB. */
+	const char *const args[] = { "index-pack", "--stdin", "--fix-thin",
+				     strict ? "--strict" : NULL, NULL };
 
 	return gitwrite_run(how, data, len, args);
 }

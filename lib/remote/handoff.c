@@ -182,12 +182,11 @@ static int move_into_project(struct transport *transport)
 	(void)fs_names(&names, AT_FDCWD, dir, 0, is_pack);
 	for (size_t i = 0; i < names.nr && !err; i++) {
 		char *path = xstrfmt("%s/%s", dir, names.items[i]);
-		struct strbuf pack = STRBUF_INIT;
+		struct map pack = map_file(AT_FDCWD, path);
 
-		err = fs_read_file(&pack, AT_FDCWD, path);
-		if (!err)
-			err = gitwrite_pack(&how, pack.buf, pack.len, false);
-		strbuf_release(&pack);
+		err = pack.data ? gitwrite_pack(&how, pack.data, pack.size, false)
+				: ckpt_error_errno("unable to read '%s'", path);
+		map_release(&pack);
 		free(path);
 	}
 	strlist_release(&names);

@@ -356,4 +356,25 @@ test_no_configuration_comes() {
 	expect_same "$T/config" "$T/machines/two/work/two/.git/config"
 }
 
+# What is small as deltas stays small, though nobody has said yes.
+test_a_history_of_versions() {
+	machines
+	on one sh -e -c 'head -c 500000 /dev/urandom >big
+		for version in $(seq 30); do
+			echo $version >>big
+			git add big
+			git commit -q -m $version
+		done
+		git rm -q big
+		git commit -q -m none
+		git gc -q'
+	on one git-checkpoint handoff -q hub
+	expect_exit 5 on two git-checkpoint takeover hub >"$T/out" 2>&1 </dev/null
+	size=$(on two du -sk .git | cut -f 1)
+	test "$size" -lt 2000 || fail "$size kB"
+	on two git-checkpoint takeover -q -y hub
+	same
+	on two git fsck --strict
+}
+
 run_tests
