@@ -168,10 +168,10 @@ static int read_loose(const struct ref_list **out, struct store *store)
 
 /* --- all of them --- */
 
-static void append_items(struct ref_list *out, const struct ref_item *items, size_t nr)
+static void append_items(struct ref_list *out, const struct ref_list *from, size_t at, size_t nr)
 {
 	if (nr)
-		memcpy(out->items + out->nr, items, nr * sizeof(*items));
+		memcpy(out->items + out->nr, from->items + at, nr * sizeof(*from->items));
 	out->nr += nr;
 }
 
@@ -186,11 +186,11 @@ static void merge_lists(struct ref_list *out, const struct ref_list *loose, cons
 		size_t from = at;
 
 		LOWER_BOUND(at, packed->nr, strcmp(packed->items[at].id, id) < 0);
-		append_items(out, packed->items + from, at - from);
-		append_items(out, &loose->items[i], 1);
+		append_items(out, packed, from, at - from);
+		append_items(out, loose, i, 1);
 		at += at < packed->nr && !strcmp(packed->items[at].id, id);
 	}
-	append_items(out, packed->items + at, packed->nr - at);
+	append_items(out, packed, at, packed->nr - at);
 }
 
 int refs_list(struct ref_list *out, struct store *store)

@@ -237,5 +237,5 @@ int opt_check(const struct opt_rows *rows, const struct strlist *args, size_t sk
 	err = check_options(rows, &form);
 	return err ? err
 		   : check_arguments(spec->command, form, form ? form->args : spec->args,
-				     args->items + skip, args->nr - skip);
+				     skip ? args->items + skip : args->items, args->nr - skip);
 }

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "record/journal.h"
+#include "record/lookup.h"
 
 static void same_list(const struct strlist *a, const struct strlist *b)
 {
@@ -19,7 +20,7 @@ static void try_journal(struct store *store)
 	(void)journal_is_left(store);
 	if (journal_read(&journal, store))
 		return;
-	FUZZ_CHECK(refs_valid_id(journal.target) && refs_valid_id(journal.safety), "no id");
+	FUZZ_CHECK(lookup_valid_target(journal.target) && lookup_valid_target(journal.safety), "no id");
 	FUZZ_CHECK(!journal_write(&journal, store) && !journal_read(&again, store),
 		   "what was read cannot be written");
 	FUZZ_CHECK(!strcmp(journal.target, again.target) && !strcmp(journal.safety, again.safety) &&
