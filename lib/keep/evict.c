@@ -41,10 +41,9 @@ static bool older_than(const struct evict_item *item, int64_t age, int64_t now)
 }
 
 /* Invariants 1 and 2. */
-static bool may_go(const struct evict_item *items, size_t nr, size_t i, bool reserved)
+static bool may_go(const struct evict_item *items, size_t nr, size_t i)
 {
-	return !items[i].needed && items[i].reserved == reserved &&
-	       !items[i].latest && i + 1 < nr;
+	return !items[i].needed && !items[i].latest && i + 1 < nr;
 }
 
 /* Invariant 2, of those that may not go. */
@@ -52,7 +51,7 @@ static bool stays_and_counts(const struct evict_item *items, size_t nr, size_t i
 {
 	const struct evict_item *item = &items[i];
 
-	return !item->needed && (i + 1 == nr || (item->latest && !item->reserved));
+	return !item->needed && (i + 1 == nr || item->latest);
 }
 
 /* --- the order in which they go: invariant 3 --- */
@@ -85,7 +84,7 @@ static struct candidate *collect_candidates(size_t *nr_out, const struct evict_i
 	size_t found = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		if (may_go(items, nr, i, false)) {
+		if (may_go(items, nr, i)) {
 			list[found].item = i;
 			list[found].automatic = items[i].automatic;
 			list[found++].expiry = has_expired(&items[i], now) ? items[i].expiry : 0;
@@ -281,9 +280,6 @@ void evict_plan(struct evict_plan *out, struct evict_item *items, size_t nr,
 				out->items[out->nr++].why = list[i].why;
 				out->due += (size_t)due;
 			}
-	for (size_t i = 0; i < nr; i++)
-		if (may_go(items, nr, i, true))
-			out->items[out->nr++].item = i;
 	free(list);
 }
 

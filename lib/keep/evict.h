@@ -15,7 +15,7 @@
  *
  *  1. Needed ones never go, and do not count.
  *  2. The last item is the newest. It never goes, but counts (unless it is
- *     needed); so does the one that is `latest`, unless it is reserved, too.
+ *     needed); so does the one that is `latest`, unless it is needed, too.
  *  3. What has to go, goes in this order: expired ones, in the order in which
  *     they expired; then automatic ones in the order of saving; then those that
  *     somebody asked for, likewise.
@@ -30,9 +30,7 @@
  *     begin on Monday) that have a checkpoint somebody asked for, the one saved
  *     last. Expired ones are not kept, and do not count for a keep rule. Hours,
  *     days and weeks in the future are not counted.
- *  7. For bytes, more go in the order of 3, kept by a rule or not; if these are
- *     not enough, reserved ones in the order of saving. Reserved ones go for
- *     nothing else, and do not count.
+ *  7. For bytes, more go in the order of 3, kept by a rule or not.
  */
 struct evict_item {
 	int64_t created_at;
@@ -41,7 +39,6 @@ struct evict_item {
 	bool automatic; /**< nobody asked for it */
 	bool latest;	/**< what "@" means */
 	bool needed;	/**< by a keeper, or for another reason of the caller */
-	bool reserved;
 };
 
 struct evict_rules {

@@ -557,8 +557,8 @@ int retain_too_large(struct session *session, bool damaged)
 				      units_format_size(budget, session->settings.max_size));
 	return ckpt_error_set(CKPT_ERROR,
 			      "the checkpoint does not fit into maxSize (%s), whatever is evicted; raise "
-			      "maxSize, exclude large files, or unpin or drop checkpoints ('drop --force' takes "
-			      "those that undo leads to)",
+			      "maxSize, exclude large files, or unpin or drop checkpoints ('drop' takes those with "
+			      "which turns of coding agents began, 'drop --force' those that undo leads to)",
 			      units_format_size(budget, session->settings.max_size));
 }
 

@@ -29,18 +29,15 @@ static void mark_whole(struct stock *stock)
 	}
 }
 
-/* Turns of agents take the place of no other, and give way to bytes alone. */
+/* Turns of agents take the place of no other. If they cannot be read, any may be one. */
 static void mark_turns(struct stock *stock)
 {
 	struct strlist begins = STRLIST_INIT;
 	int err = turns_spared(&begins, stock->session->store);
 
 	strlist_sort_unique(&begins);
-	for (size_t i = 0; i < stock->briefs.nr; i++) {
-		stock->items[i].reserved = pathset_has(&begins, stock->briefs.items[i].ref.id);
-		/* If they cannot be read, any may be one. */
-		stock->items[i].needed |= err != 0;
-	}
+	for (size_t i = 0; i < stock->briefs.nr; i++)
+		stock->items[i].needed |= err || pathset_has(&begins, stock->briefs.items[i].ref.id);
 	strlist_release(&begins);
 }
 

@@ -30,10 +30,10 @@ struct stock {
 };
 
 /**
- * Needed are what keepers need (store/keepers.h), the newest of the whole worktree, and the ids in
- * `keep` (may be NULL). Those with which the turns of the last sessions of agents began are
- * reserved: they go only for bytes, and last. `fresh` is a checkpoint about to be made, which
- * counts as the newest; it may be NULL. Call stock_release() in any case.
+ * Needed are what keepers need (store/keepers.h), the newest of the whole worktree, those with which
+ * the turns of the last sessions of agents began, and the ids in `keep` (may be NULL). `fresh` is a
+ * checkpoint about to be made, which counts as the newest; it may be NULL. Call stock_release() in any
+ * case.
  */
 int stock_open(struct stock *stock, struct session *session, const struct evict_rules *rules,
 	       const struct strlist *keep, const struct ckpt_record *fresh);

@@ -60,10 +60,6 @@ static void test_evict_count(void **state)
 	items[4].needed = true;
 	expect_plan("| 0 3", .max_count = 2);
 	expect_plan("0 | 3", .max_count = 1);
-	/* Reserved ones do not count, and come after all others. */
-	items[0].reserved = true;
-	expect_plan("| 3 0", .max_count = 1);
-	expect_plan("3 | 0", .max_age = 1);
 }
 
 static void test_evict_expired_ones_go_first(void **state)

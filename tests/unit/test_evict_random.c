@@ -15,16 +15,9 @@ static bool expired(size_t i)
 	return items[i].expiry && items[i].expiry <= now;
 }
 
-static bool is_reserved(size_t i)
-{
-	return !items[i].needed && items[i].reserved && !items[i].latest &&
-	       i + 1 < items_nr;
-}
-
 static bool is_free(size_t i)
 {
-	return !items[i].needed && !items[i].reserved && !items[i].latest &&
-	       i + 1 < items_nr;
+	return !items[i].needed && !items[i].latest && i + 1 < items_nr;
 }
 
 /* True if a keep rule keeps `i`, said the slow way. */
@@ -131,7 +124,7 @@ static void check_count(const struct evict_rules *rules, const bool *before, con
 		counted += mine[i];
 		if (item->automatic != automatic || item->needed)
 			continue;
-		counted += i + 1 == items_nr || (item->latest && !item->reserved);
+		counted += i + 1 == items_nr || item->latest;
 	}
 	for (size_t i = 0; i < items_nr; i++) {
 		bool keep = kept(i, rules->keep_hourly, HOURS, 0, before) ||
@@ -149,22 +142,12 @@ static void check_count(const struct evict_rules *rules, const bool *before, con
 static void check_plan(const struct evict_rules *rules, const struct evict_plan *plan)
 {
 	bool before[MAX_ITEMS] = { false }, by_count[MAX_ITEMS] = { false };
-	size_t free_nr = 0, reserved_nr = 0;
+	size_t free_nr = 0;
 
 	memset(gone, 0, sizeof(gone));
 	for (size_t i = 0; i < items_nr; i++)
 		free_nr += is_free(i);
-	for (size_t i = 0; i < items_nr; i++)
-		reserved_nr += is_reserved(i);
-	assert_int_equal(plan->nr, free_nr + reserved_nr);
-	/* Reserved ones come last, as saved, and no rule wants them. */
-	assert_true(plan->due <= free_nr);
-	for (size_t i = free_nr; i < plan->nr; i++) {
-		assert_true(is_reserved(plan->items[i].item));
-		assert_int_equal(plan->items[i].why, EVICT_NOT_DUE);
-		if (i > free_nr)
-			assert_true(plan->items[i - 1].item < plan->items[i].item);
-	}
+	assert_int_equal(plan->nr, free_nr);
 	for (size_t i = 0; i < free_nr; i++) {
 		size_t item = plan->items[i].item;
 		enum evict_why why = plan->items[i].why;
@@ -245,7 +228,6 @@ static void test_evict_random(void **state)
 				item->created_at += (int64_t)rnd(400 * DAYS) - 10 * DAYS;
 			item->expiry = rnd(4) ? 0 : now + (int64_t)rnd(9) - 5;
 			item->needed = !rnd(4);
-			item->reserved = !rnd(8);
 			item->automatic = rnd(2);
 			item->latest = items_nr == latest;
 		}

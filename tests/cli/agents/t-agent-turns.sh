@@ -338,15 +338,22 @@ test_the_beginnings_of_turns_are_spared() {
 	expect_eq d1 "$(held turn:1)"
 }
 
-test_a_budget_is_kept_nevertheless() {
+test_no_budget_takes_them() {
 	agent_repo
 	for n in 1 2 3 4 5 6 7 8; do
 		head -c 100000 /dev/urandom >file
 		ask s "$n"
 	done
-	git checkpoint prune -q --max-size 400k
-	expect_exit 128 git checkpoint show turn:1 2>"$T/err"
-	git checkpoint show turn:8 >"$T/out"
+	git checkpoint prune -q --max-size 400k 2>"$T/err"
+	for n in 1 2 3 4 5 6 7 8; do
+		git checkpoint show turn:$n >"$T/out"
+	done
+	# a save that would need one of them is refused
+	head -c 100000 /dev/urandom >file
+	GIT_CHECKPOINT_MAX_SIZE=400k expect_exit 128 git checkpoint save 2>"$T/err"
+	expect_grep 'does not fit into maxSize' "$T/err"
+	expect_grep "coding agents" "$T/err"
+	git checkpoint show turn:1 >"$T/out"
 }
 
 # ---- the file -----------------------------------------------------------------------------
