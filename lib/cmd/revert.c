@@ -177,6 +177,7 @@ static int carry_out(struct session *session, struct request *request)
 						  .did = picking ? "Picked" : "Took back",
 						  .declined = picking ? "Not picked" : "Not taken back",
 						  .what = request->called,
+						  .step = request->to.id,
 						  .command = request->command.buf,
 						  .choices = &request->choices,
 						  .patch = &request->patch };

@@ -391,6 +391,8 @@ static int move_file(struct revert_job *job, const struct outcome *outcome, cons
 	if (there && there->kind != WT_DIR && !strlist_has(&job->removed, dest)) {
 		revert_keep(job, dest, job->revert->pick ? "rename/add: its new name is taken here"
 						  : "rename/add: its old name is taken since");
+		revert_keep(job, now_path, job->revert->pick ? "rename/add: it keeps its old name"
+							     : "rename/add: it keeps its new name");
 		return 0;
 	}
 	/* The old name may be what is in the way of the new one. */

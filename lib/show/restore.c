@@ -202,6 +202,7 @@ const char *show_restore_way_back(const struct restore_result *result)
 json_t *show_restore_json(const struct restore_result *result, const struct ckpt_record *target,
 			  const char *back)
 {
+	const struct show_restore_words *words = show_restore_words();
 	struct row answer = ROW_INIT, to = ROW_INIT, safety = ROW_INIT;
 	char hex[OID_HEX + 1];
 
@@ -229,8 +230,8 @@ json_t *show_restore_json(const struct restore_result *result, const struct ckpt
 	row_json(&answer, "next_actions", next_actions(result, target, back));
 	row_json(&answer, "confidence", json_real(confidence_of(result)));
 	row_json(&answer, "evidence_anchors",
-		 json_pack("[s,s,s*]", lookup_target_name(target), result->target_hash,
-			   result->done ? result->safety : NULL));
+		 json_pack("[s,s,s*,s*]", lookup_target_name(target), result->target_hash,
+			   result->done ? result->safety : NULL, words ? words->step : NULL));
 	row_json(&answer, "assumptions",
 		 json_pack("[s]", "files that ignore rules leave out are as the user wants them"));
 	return row_object(&answer);

@@ -19,6 +19,7 @@ struct session;
 struct show_restore_words {
 	const char *will, *did, *declined; /**< "take back", "Took back", "Not taken back" */
 	const char *what;		   /**< as title_name() has it */
+	const char *step;		   /**< the id of the checkpoint at its end */
 	const char *command; /**< to do it again */
 	const struct choices *choices; /**< those of the restore: what it does */
 	struct strbuf *patch;	       /**< the same as text, made when it is shown */

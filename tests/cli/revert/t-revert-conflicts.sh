@@ -226,7 +226,7 @@ test_the_old_name_is_taken() {
 	between "$text" 'mv f g' 'echo else >f'
 	git_conflicts 'CONFLICT'
 	conflicting "$s2"
-	expect_conflicts rename/add f
+	expect_conflicts rename/add f rename/add g
 	expect_noted before
 }
 

@@ -54,6 +54,7 @@ test_one_step_in_the_middle() {
 	expect_reverted modify dir modify f delete gone create link modify moded create new
 	expect_conflicts
 	expect_eq "$s1" "$(told .restored_to.checkpoint_id)"
+	expect_eq true "$(told ".evidence_anchors | index(\"$s2\") != null")"
 	expect_eq true "$(told .verification.match)"
 	expect_eq "$(told .verification.checkpoint_hash)" "$(told .verification.post_state_hash)"
 	note after
