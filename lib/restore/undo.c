@@ -96,9 +96,13 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 		job->opts.step.foreign = !back && came_from_elsewhere(session, entry->restored);
 		err = lookup_name(&job->target, session->store,
 				  back ? entry->before : entry->after);
-		/* Not found here means lost, not "nothing to do". */
+		/* Not "nothing to do". */
 		if (err == CKPT_ENOTFOUND)
-			err = CKPT_ERROR;
+			err = ckpt_error_set(CKPT_ERROR,
+					     "checkpoint '%s', which %s leads to, is gone; 'git "
+					     "checkpoint log' says when and why",
+					     back ? entry->before : entry->after,
+					     back ? "undo" : "redo");
 	}
 	journal_undo_release(&stack);
 	job->opts.kind = back ? JOURNAL_UNDO : JOURNAL_REDO;

@@ -356,4 +356,14 @@ test_undo_leaves_directories_that_were_there() {
 	expect_exists new
 }
 
+test_what_undo_leads_to_is_gone() {
+	states 2
+	restore "$s1"
+	gone=$(told .safety_checkpoint.id)
+	git-checkpoint drop -q -y --force "$gone"
+	undo 128
+	expect_grep "checkpoint '$gone', which undo leads to, is gone" "$T/restore.err"
+	expect_noted s1
+}
+
 run_tests
