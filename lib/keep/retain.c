@@ -562,6 +562,14 @@ int retain_too_large(struct session *session, bool damaged)
 			      units_format_size(budget, session->settings.max_size));
 }
 
+static char *first_asked_for(const struct retain_result *gone)
+{
+	for (size_t i = 0; i < gone->nr; i++)
+		if (!gone->items[i].record.automatic)
+			return xstrfmt("%s (%s)", gone->items[i].record.id, gone->items[i].why);
+	return NULL;
+}
+
 int retain_make_room(struct retain_room *out, struct session *session, const struct strlist *keep,
 		     uint64_t need)
 {
@@ -576,8 +584,10 @@ int retain_make_room(struct retain_room *out, struct session *session, const str
 	bool dropped = retain_lacks_room(session, need) && retain_drop_fetched(session);
 	int err = apply_rules(&result, session, &job);
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct retain_room){ .first = out->first };
 	out->evicted = dropped || result.nr > 0 || result.freed > 0;
+	if (!out->first)
+		out->first = first_asked_for(&result);
 	if (err || !result.excess)
 		goto out;
 	err = stock_open(&stock, session, &job.rules, keep, NULL);
@@ -627,14 +637,6 @@ int retain_check_fits(struct session *session, const struct strlist *keep,
 	}
 	stock_release(&stock);
 	return err;
-}
-
-static char *first_asked_for(const struct retain_result *gone)
-{
-	for (size_t i = 0; i < gone->nr; i++)
-		if (!gone->items[i].record.automatic)
-			return xstrfmt("%s (%s)", gone->items[i].record.id, gone->items[i].why);
-	return NULL;
 }
 
 void retain_after_save(char **evicted, struct session *session, const struct ref_list *before,

@@ -86,6 +86,8 @@ bool retain_drop_fetched(struct session *session);
 
 struct retain_room {
 	bool evicted;   /**< packs and refs are not what they were */
+	char *first; /**< the first that went, as retain_after_save() tells it; stays if it is there
+		      * already; the caller frees it */
 	uint64_t limit; /**< a larger pack does not fit in any case; 0: none */
 	bool damaged;   /**< nothing can be freed, because something is damaged */
 };

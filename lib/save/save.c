@@ -276,7 +276,7 @@ static int make_room(struct save_job *save)
 {
 	int err;
 
-	save->room = (struct retain_room){ 0 };
+	save->room = (struct retain_room){ .first = save->room.first };
 	if (!save->session->settings.max_size ||
 	    !retain_lacks_room(save->session, save_room_needed(save)))
 		return 0;
@@ -494,6 +494,7 @@ void save_job_end(struct save_job *job)
 	record_release(&job->newest);
 	gitsave_release(&job->git);
 	refs_release(&job->refs);
+	free(job->room.first);
 }
 
 /* Scan, and once more if something must be captured that the rules leave out. */

@@ -264,6 +264,12 @@ int save_create(struct save_result *out, struct save_job *save)
 	if (save->opts->taken)
 		save->opts->taken(&out->record, save->opts->taken_payload);
 	retain_after_save(&out->evicted, save->session, &save->refs, save->opts->keep);
+	/* What went before, to make room, went first. */
+	if (save->room.first) {
+		free(out->evicted);
+		out->evicted = save->room.first;
+		save->room.first = NULL;
+	}
 	out->outcome = SAVE_CREATED;
 	out->have_record = true;
 	out->skips = save->meta.skips;

@@ -45,6 +45,16 @@ test_sixty_megabytes_in_ten() {
 	within 10240 restore
 }
 
+test_the_first_that_goes_is_told() {
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do
+		noise 900000 >f
+		git-checkpoint save -m $n >"$T/out" 2>"$T/err"
+		! grep -q 'was removed' "$T/err" || break
+	done
+	expect_grep '(maxSize .*) was removed' "$T/err"
+	test $n -lt 14
+}
+
 test_one_that_is_too_large_is_refused() {
 	for n in 1 2 3; do
 		noise 1000000 >f
