@@ -145,4 +145,18 @@ test_what_is_written_in_a_displaced_directory_stays() {
 	expect_eq last-- "$(cat d/file)"
 }
 
+# There no lease tells of the mapping.
+test_on_an_overlay() {
+	mkdir "$T/lower" "$T/upper" "$T/copying" "$T/mounted"
+	mount -t overlay overlay -o "lowerdir=$T/lower,upperdir=$T/upper,workdir=$T/copying" "$T/mounted" \
+		2>"$T/err" || skip "cannot mount an overlay here: $(cat "$T/err")"
+	trap 'cd /; umount "$T/mounted"' EXIT
+	cd "$T/mounted"
+	saved_while_mapped
+	write_mapped third-
+	unmap
+	git checkpoint save -q
+	expect_eq third- "$(git checkpoint show @:file)"
+}
+
 run_tests
