@@ -12,7 +12,7 @@ static const struct opt options[] = {
 	{ OPT_FLAG, 'E', "extended-regexp", &extended, NULL,
 	  "patterns are extended regular expressions", OPT_OR },
 	{ OPT_FLAG, 'F', "fixed-strings", &fixed, NULL, "patterns are plain texts", OPT_OR },
-	{ OPT_FLAG, 'i', "ignore-case", &ignore_case, NULL, "ignore upper and lower case" },
+	{ OPT_FLAG, 'i', "ignore-case", &ignore_case, NULL, "ignore case" },
 	{ OPT_FLAG, 'w', "word-regexp", &word, NULL, "match only whole words" },
 	{ OPT_FLAG, 'l', "files-with-matches", &files_only, NULL, "show only names of files" },
 	{ OPT_FLAG, 'n', "line-number", &numbers, NULL, "show the numbers of lines" },
@@ -138,7 +138,7 @@ static void print_head(const struct grep_hit *hit, const struct ckpt_records *re
 	term_say(stdout, "%s:%s%s%s  ", report_id(records->items[hit->newest].id),
 		 term_color(TERM_BOLD), report_path(hit->path), reset);
 	if (hit->count == 1)
-		term_say(stdout, "only there");
+		term_say(stdout, "in no other checkpoint");
 	else
 		term_say(stdout, "in %zu checkpoints since %s", hit->count,
 			 records->items[hit->oldest].id);

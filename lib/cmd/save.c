@@ -262,7 +262,7 @@ static int print_json(const struct save_result *result, int status)
 	return report_json(row_object(&answer), status);
 }
 
-/* All warnings, but another worktree is named only once: it stays there. */
+/* All warnings, but what stays left out, such as node_modules, is named only once. */
 static void print_warnings(const struct session *session, const struct save_result *result)
 {
 	const struct strlist *all = &result->record.warnings;
@@ -271,11 +271,11 @@ static void print_warnings(const struct session *session, const struct save_resu
 	if (opt_common.quiet)
 		return;
 	for (size_t i = 0; i < all->nr; i++) {
-		bool apart = false;
+		bool once = false;
 
-		for (size_t j = 0; j < result->apart.nr && !apart; j++)
-			apart = !strcmp(all->items[i], result->apart.items[j]);
-		if (!apart || advice_first(session, all->items[i]))
+		for (size_t j = 0; j < result->once.nr && !once; j++)
+			once = !strcmp(all->items[i], result->once.items[j]);
+		if (!once || advice_first(session, all->items[i]))
 			strlist_add(&some, all->items[i]);
 	}
 	report_warnings(&some);

@@ -76,9 +76,10 @@ static size_t list_taboos(struct taboo out[TABOOS], const struct session *sessio
 
 static int refuse_taboo(const char *dir, const struct taboo *taboo)
 {
-	return ckpt_error_set(CKPT_ERROR,
-			      "'%s' is in %s, '%s'; a copy must be outside, nothing was touched",
-			      dir, taboo->what, taboo->path);
+	return ckpt_error_set(
+		CKPT_ERROR,
+		"'%s' is in %s, '%s'; a copy has to be outside of that; nothing was touched", dir,
+		taboo->what, taboo->path);
 }
 
 /* By the path alone, in which links are resolved. */

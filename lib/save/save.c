@@ -9,7 +9,7 @@ void save_result_release(struct save_result *result)
 	record_release(&result->record);
 	skip_list_release(&result->skips);
 	free(result->evicted);
-	strlist_release(&result->apart);
+	strlist_release(&result->once);
 	memset(result, 0, sizeof(*result));
 }
 
@@ -583,7 +583,7 @@ int save_checkpoint(struct save_result *out, struct session *session, const stru
 	if (!err)
 		ckpt_error_forget_lack();
 	if (!err)
-		worktree_state_warn_apart(&out->apart, &job.current);
+		worktree_state_warn_once(&out->once, &job.current);
 	if (err && job.current.read.late && !worktree_state_keep(&job.current, job.pack)) {
 		out->late = true;
 		out->percent = job.current.read.percent;

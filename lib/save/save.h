@@ -92,7 +92,7 @@ struct save_result {
 	bool have_record;
 	struct ckpt_record record;
 	struct skip_list skips;
-	struct strlist apart; /**< those of the record's warnings that name other worktrees */
+	struct strlist once; /**< those of the record's warnings that a person is told once */
 	uint64_t new_bytes; /**< added to the store */
 	double seconds;
 	char *evicted; /**< "<id> (<why>)" of what it pushed out and somebody had asked for; or NULL */

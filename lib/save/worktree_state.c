@@ -593,8 +593,11 @@ static void add_defaults(struct strlist *out, const struct strlist *paths)
 	add_more(out, paths->nr, "were left out by a default pattern");
 }
 
-void worktree_state_warn_apart(struct strlist *out, const struct worktree_state *state)
+void worktree_state_warn_once(struct strlist *out, const struct worktree_state *state)
 {
+	/* A save of only state scans nothing. */
+	if (state->scan)
+		add_defaults(out, &state->scan->defaults_left_out);
 	add_paths(out, &state->apart,
 		  "is another worktree of this repository and was left out; --include-worktrees "
 		  "saves it");
@@ -618,8 +621,7 @@ void worktree_state_warn(struct strlist *out, const struct worktree_state *state
 	add_paths(out, &scan->mounts, "is another file system: it is saved, but a restore cannot change "
 				      "it; restore --force restores the rest");
 	add_paths(out, &scan->sensitive_tracked, "looks like a secret and is in the checkpoint, as it is tracked");
-	add_defaults(out, &scan->defaults_left_out);
-	worktree_state_warn_apart(out, state);
+	worktree_state_warn_once(out, state);
 	strlist_extend(out, &state->notes);
 	strlist_extend(out, rules_warnings(state->rules));
 }

@@ -106,8 +106,8 @@ const struct oid *worktree_state_cached_commit(const struct worktree_state *stat
  */
 void worktree_state_warn(struct strlist *out, const struct worktree_state *state);
 
-/** Only those about other worktrees of the same repository. */
-void worktree_state_warn_apart(struct strlist *out, const struct worktree_state *state);
+/** Only those about what stays left out, which a person need not be told again. */
+void worktree_state_warn_once(struct strlist *out, const struct worktree_state *state);
 
 /**
  * CKPT_EREFUSED if the scope names secrets that are left out, and nothing else: who does that

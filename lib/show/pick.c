@@ -11,7 +11,8 @@ enum {
 
 static int nothing_chosen(void)
 {
-	return ckpt_error_set(CKPT_EREFUSED, "no checkpoint chosen, nothing was touched");
+	term_say(stderr, "No checkpoint chosen, nothing was touched.\n");
+	return ckpt_error_set(CKPT_EDECLINED, "no checkpoint chosen, nothing was touched");
 }
 
 /* "@" at the top, before what restores saved for their safety since. */

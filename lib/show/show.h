@@ -345,8 +345,8 @@ void show_turns_offer(struct complete *complete);
  * installed, with a preview of what restoring it would do, otherwise from a
  * numbered list. `typed` are the paths that the user named, as typed: then
  * there are only those in which one of them became something else.
- * CKPT_ENOTFOUND if there is none to choose from, CKPT_EREFUSED if none was
- * chosen.
+ * CKPT_ENOTFOUND if there is none to choose from, CKPT_EDECLINED, said already,
+ * if none was chosen.
  */
 int pick_checkpoint(struct ckpt_record *out, struct session *session, const struct strlist *typed);
 

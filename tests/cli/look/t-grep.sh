@@ -81,7 +81,7 @@ test_the_newest_is_named_and_since_when_it_is_gone() {
 		"$last" "$first" "$second" "$first" "$last" >"$T/expected"
 	expect_same "$T/expected" "$T/out"
 	git-checkpoint grep -l lost "$first" >"$T/out"
-	expect_eq "$first:f.c  only there" "$(cat "$T/out")"
+	expect_eq "$first:f.c  in no other checkpoint" "$(cat "$T/out")"
 	# the name leads to the file
 	expect_eq "$(printf 'int a;\nint lost;\nmore')" "$(git-checkpoint show "$(git-checkpoint grep -l lost | cut -d' ' -f1)")"
 	git-checkpoint grep --json lost | jq -e --arg first "$first" --arg second "$second" --arg last "$last" \

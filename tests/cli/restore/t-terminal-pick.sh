@@ -80,7 +80,8 @@ test_nothing_need_be_chosen() {
 		see 'Which checkpoint'
 		keys $key
 		ended 5
-		expect_grep 'no checkpoint chosen, nothing was touched' "$T/screen"
+		expect_grep '^No checkpoint chosen, nothing was touched\.$' "$T/screen"
+		expect_no_grep 'error:' "$T/screen"
 		expect_untouched
 	done
 	on_screen 80 24 'git-checkpoint restore'
@@ -153,7 +154,7 @@ test_fzf_is_used_where_it_is() {
 	see 'already as in\|Would restore'
 	keys Escape
 	ended 5
-	expect_grep 'no checkpoint chosen' "$T/screen"
+	expect_grep 'No checkpoint chosen' "$T/screen"
 	on_screen 100 30 'git-checkpoint restore -- a'
 	see 'already as in\|Would restore'
 	see 'changed +1 -1  reason 8'
