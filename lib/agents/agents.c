@@ -22,6 +22,8 @@ static int find_changes(struct agents_changes *out, const json_t *agent, const s
 		return ckpt_error_set(CKPT_ERROR, "HOME is not set to an absolute path; set it, or "
 						  "leave --user out");
 	agents_changes(out, opts->agent, agent, opts->user ? "/" : base, base, opts->user, opts->mcp);
+	for (size_t i = 0; i < out->nr; i++)
+		out->items[i].worktree = opts->root;
 	return 0;
 }
 
@@ -172,6 +174,7 @@ static int carry_out_in_primary(struct agents_result *out, const json_t *agent,
 
 	agents_changes(&changes, opts->agent, agent, opts->primary, opts->primary, false, false);
 	changes.items[0].by = by;
+	changes.items[0].worktree = opts->root;
 	if (in || install_is_by(&changes.items[0]))
 		err = carry_out(&other, &changes, opts, in);
 	add_path(&other.path, &changes.items[0]);

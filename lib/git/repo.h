@@ -23,7 +23,10 @@ struct repo {
  * count only together (see env.h).
  *
  * CKPT_ENOTFOUND: not in a git worktree. CKPT_ERROR: in a bare repository or
- * inside a .git; the message says so.
+ * inside a .git, and for what was planted: a repository that git would not use
+ * because it belongs to somebody else, one whose core.worktree leads out of the
+ * directory that it was found in, and one whose "commondir" names a repository
+ * that does not have it as a worktree. The message says so.
  */
 int repo_discover(struct repo **out);
 

@@ -23,8 +23,13 @@ struct install {
 
 static int find_where(struct install *install, bool global)
 {
-	if (global)
-		return install_where_global(&install->where);
+	if (global) {
+		int err = install_where_global(&install->where);
+
+		if (!err)
+			install->where.worktree = xstrdup(install->session->worktree);
+		return err;
+	}
 	if (!install->repo)
 		return ckpt_error_set(CKPT_ERROR,
 				      "'%s' is not in a git worktree, so it has no hooks; "

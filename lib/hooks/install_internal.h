@@ -20,8 +20,9 @@
 /** What an installation is for: one repository, or all repositories of the user. */
 struct install_where {
 	char *dir;    /**< of the scripts */
-	char *config; /**< the configuration file, links followed; it need not exist */
+	char *config; /**< the configuration file; it need not exist */
 	char *by;     /**< who we are to lib/install */
+	char *worktree; /**< where a record of what is installed would not be believed; or NULL */
 	bool global;  /**< for all repositories */
 	struct strlist roots; /**< directories beneath which our files are */
 };

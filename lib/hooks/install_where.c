@@ -38,7 +38,8 @@ void install_where_repo(struct install_where *out, const struct repo *repo)
 {
 	*out = (struct install_where){
 		.dir = xstrfmt("%s/" INSTALL_DIR, repo->commondir),
-		.config = follow_links(xstrfmt("%s/config", repo->commondir)),
+		.config = xstrfmt("%s/config", repo->commondir),
+		.worktree = xstrdup(repo->worktree),
 		.by = xstrfmt("hooks of %s", repo->commondir),
 	};
 	add_roots(&out->roots, repo);
@@ -93,6 +94,7 @@ void install_where_release(struct install_where *where)
 	free(where->dir);
 	free(where->config);
 	free(where->by);
+	free(where->worktree);
 	strlist_release(&where->roots);
 	memset(where, 0, sizeof(*where));
 }
@@ -356,7 +358,7 @@ struct install_change *install_changes_add(struct install_changes *changes,
 	}
 	change = ALLOC_NEXT(changes->items, changes->nr, changes->alloc);
 	*change = (struct install_change){
-		.kind = kind, .by = where->by, .mode = 0777, .text = "" };
+		.kind = kind, .by = where->by, .worktree = where->worktree, .mode = 0777, .text = "" };
 	change->root = install_changes_keep(changes, below ? xstrdup(root) : find_holder(path));
 	change->path = install_changes_keep(changes, xstrdup(below ? below : strrchr(path, '/') + 1));
 	return change;

@@ -40,7 +40,7 @@ static void close_target(struct target *target)
 /* A link in the place of these is itself what is looked at. */
 static bool is_own_name(const struct install_change *change)
 {
-	return change->kind == INSTALL_HOOK || change->kind == INSTALL_LINK;
+	return change->kind == INSTALL_HOOK || change->kind == INSTALL_LINK || change->ours;
 }
 
 static char *resolve_path(const struct install_change *change, const char *path)
@@ -183,7 +183,8 @@ static int open_target(struct target *out, const struct install_change *change)
 static void recall_entry(struct target *target, const struct install_record *record)
 {
 	target->key = json_path(target->real);
-	target->entry = json_object_get(record->files, json_string_value(target->key));
+	if (installed_is_believed(record, target->change->worktree))
+		target->entry = json_object_get(record->files, json_string_value(target->key));
 	target->is_as_left = is_as_left(target);
 }
 

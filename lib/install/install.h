@@ -13,7 +13,8 @@
  * byte. If others changed it since, only what is ours goes, and every other byte
  * stays. The record is a memory, not an authority: nothing is removed because
  * the record says so, and without it the second way is taken. It is in the
- * user's own directories, where no repository can put one.
+ * user's own directories, where no repository can put one; where it is in the
+ * worktree all the same, what it says of an original is not believed.
  *
  * A file is opened beneath a directory that is held open. Links are followed
  * where they lead to something in that directory, and once: what is exchanged
@@ -56,12 +57,16 @@ struct install_change {
 	enum install_kind kind;
 	const char *root; /**< a directory, absolute, which no link may lead out of */
 	const char *path; /**< below it */
+	const char *worktree; /**< where others may write, so a record there says nothing; or NULL */
 	const char *by;	  /**< who wants it there: of several in one file, each takes back its own */
 	const char *text; /**< not used for INSTALL_CONFIG */
 	size_t len;	  /**< of the text of an INSTALL_FILE that may have NULs; 0: up to its end */
 	const struct install_value *values; /**< INSTALL_CONFIG */
 	const char *hook; /**< INSTALL_HOOK: its name; that of the file may be another one by now */
-	/** INSTALL_FILE: what only files of ours contain, which may be replaced and removed. */
+	/**
+	 * INSTALL_FILE: what only files of ours contain, which may be replaced and removed; a link
+	 * is none, wherever it leads.
+	 */
 	const char *ours;
 	mode_t mode;	  /**< of a new file, as far as the umask allows */
 	bool comments;	  /**< JSON that may have comments as JavaScript has them */

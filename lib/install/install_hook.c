@@ -155,16 +155,22 @@ static bool is_same(int dirfd, const char *a, const char *b)
 	       !fstatat(dirfd, b, &two, AT_SYMLINK_NOFOLLOW) && fs_same_file(&one, &two);
 }
 
+/* A link in its place may lead anywhere. */
+static int open_links(int dirfd)
+{
+	return openat(dirfd, INSTALL_LINKS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 /* A link with the hook's name that leads to the renamed hook. */
 static bool has_link(int dirfd, const char *hook)
 {
-	char *link = xstrfmt(INSTALL_LINKS "/%s", hook), *to = xstrfmt("../%s" INSTALL_ASIDE, hook);
-	char target[PATH_MAX];
-	ssize_t len = readlinkat(dirfd, link, target, sizeof(target));
+	char *to = xstrfmt("../%s" INSTALL_ASIDE, hook), target[PATH_MAX];
+	int fd = open_links(dirfd);
+	ssize_t len = fd < 0 ? -1 : readlinkat(fd, hook, target, sizeof(target));
 	bool has = len == (ssize_t)strlen(to) && !memcmp(target, to, (size_t)len);
 
+	fs_close(fd);
 	free(to);
-	free(link);
 	return has;
 }
 
@@ -216,13 +222,14 @@ static int move_on(int dirfd, const char *hook, const char *aside)
 
 static int make_link(int dirfd, const char *hook)
 {
-	char *link = xstrfmt(INSTALL_LINKS "/%s", hook), *to = xstrfmt("../%s" INSTALL_ASIDE, hook);
-	int err = fs_ensure_dir(dirfd, INSTALL_LINKS, fs_usual_mode(0777));
+	char *to = xstrfmt("../%s" INSTALL_ASIDE, hook);
+	int err = fs_ensure_dir(dirfd, INSTALL_LINKS, fs_usual_mode(0777)), fd = -1;
 
-	if (!err && !has_link(dirfd, hook) && symlinkat(to, dirfd, link) < 0)
-		err = ckpt_error_errno("unable to create the link '%s'", link);
+	if (!err && !has_link(dirfd, hook) &&
+	    ((fd = open_links(dirfd)) < 0 || symlinkat(to, fd, hook) < 0))
+		err = ckpt_error_errno("unable to create the link '" INSTALL_LINKS "/%s'", hook);
+	fs_close(fd);
 	free(to);
-	free(link);
 	return err;
 }
 
@@ -275,16 +282,17 @@ static int settle_name(char **kept, int dirfd, const char *hook, const char *asi
 
 int install_aside_settle(char **kept, int dirfd, const char *hook)
 {
-	char *aside = aside_name(hook), *link = xstrfmt(INSTALL_LINKS "/%s", hook);
-	int err = 0;
+	char *aside = aside_name(hook);
+	int err = 0, fd;
 
 	if (install_aside_exists(dirfd, hook))
 		err = settle_name(kept, dirfd, hook, aside);
+	fd = open_links(dirfd);
 	if (!err && has_link(dirfd, hook))
-		(void)unlinkat(dirfd, link, 0);
+		(void)unlinkat(fd, hook, 0);
 	if (!err)
 		(void)unlinkat(dirfd, INSTALL_LINKS, AT_REMOVEDIR);
-	free(link);
+	fs_close(fd);
 	free(aside);
 	return err;
 }

@@ -152,6 +152,9 @@ int installed_open(struct install_record *out, bool lock);
 void installed_close(struct install_record *record);
 int installed_write(const struct install_record *record);
 
+/** Whether nobody who writes in this worktree (NULL: none) may have written it. */
+bool installed_is_believed(const struct install_record *record, const char *worktree);
+
 /** Whether `by` is named in an entry. */
 bool installed_has_by(const json_t *entry, const char *by);
 

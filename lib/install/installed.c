@@ -136,6 +136,15 @@ int installed_write(const struct install_record *record)
 	return fs_sync_holder(AT_FDCWD, record->path);
 }
 
+/* Who may write in the worktree may have written it; but who may write in HOME needs no record. */
+bool installed_is_believed(const struct install_record *record, const char *worktree)
+{
+	const char *home = getenv("HOME");
+
+	return !worktree || (home && path_below(home, worktree)) ||
+	       !path_visits(record->path, worktree);
+}
+
 bool installed_has_by(const json_t *entry, const char *by)
 {
 	const json_t *names = json_object_get(entry, "by");

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2164 # cases run with set -e
 #
 # What somebody has planted in a working directory, in its .git or above it, leads nowhere else.
 
