@@ -295,7 +295,7 @@ static int uninstall_hooks(struct session *session, struct hooks_report *report)
 		row_texts(&answer, "warnings", &report->notes);
 		return report_json(row_object(&answer), EXIT_DONE);
 	}
-	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No hooks are installed\n");
+	report_text(report->installed ? "Uninstalled, everything is as it was\n" : "No git hooks are installed\n");
 	if (report->was_template)
 		report_text("Repositories created in the meantime keep a hook that no longer does "
 			    "anything;\n"
@@ -336,7 +336,7 @@ static int global_status(struct hooks_report *report)
 		return report_json(global_object(report->installed ? report : NULL),
 				   exit_status(report));
 	if (!report->installed) {
-		report_text("No hooks are installed for all repositories; 'git checkpoint hooks "
+		report_text("No git hooks are installed for all repositories; 'git checkpoint hooks "
 			    "install\n"
 			    "--global' adds them\n");
 		return EXIT_DONE;
@@ -363,7 +363,7 @@ static void print_status(const struct hooks_report *report,
 			 const struct show_agents_view *agents_view)
 {
 	if (!report->installed && !report->global) {
-		report_text("No hooks are installed; 'git checkpoint hooks install' adds them\n");
+		report_text("No git hooks are installed; 'git checkpoint hooks install' adds them\n");
 		show_agents_print(agents_view);
 		return;
 	}
@@ -392,9 +392,13 @@ static int show_status(struct session *session, struct hooks_report *report)
 				     "'%s' is not in a git worktree, so it has no hooks; "
 				     "'--global' shows those for all",
 				     session->cwd);
+	/* Else everything runs, and nothing is saved. */
+	if (!err && session->store && store_check_writable(session->store))
+		strlist_add(&report->notes, ckpt_error_last());
 	if (!err && opt_common.json)
 		err = report_json(status_object(report, &view), exit_status(report));
 	else if (!err) {
+		print_notes(report);
 		print_status(report, &view);
 		err = exit_status(report);
 	}

@@ -9,6 +9,7 @@
 #include "store/state.h"
 
 #include <sys/file.h>
+#include <sys/statvfs.h>
 
 int store_home(char **out)
 {
@@ -248,6 +249,18 @@ int store_open_or_create(struct store **out, const char *worktree)
 	free(path);
 	free(home);
 	return err;
+}
+
+int store_check_writable(const struct store *store)
+{
+	bool writable = !faccessat(store->dirfd, ".", W_OK, AT_EACCESS);
+	struct statvfs fs;
+
+	if (writable && (fstatvfs(store->dirfd, &fs) < 0 || (geteuid() ? fs.f_bavail : fs.f_bfree)))
+		return 0;
+	if (writable)
+		errno = ENOSPC;
+	return ckpt_error_errno("unable to take checkpoints in '%s'", store->path);
 }
 
 void store_close(struct store *store)

@@ -68,6 +68,9 @@ int store_open(struct store **out, const char *worktree);
 /** The same, but create it if there is none; a file in its place is renamed. */
 int store_open_or_create(struct store **out, const char *worktree);
 
+/** CKPT_ERROR if a checkpoint could not be taken now: it may not be written, or no space is left. */
+int store_check_writable(const struct store *store);
+
 /** Open one that has another name, or whose state does not matter, for reading only. */
 int store_open_aside(struct store **out, const char *path, const char *worktree);
 

@@ -437,9 +437,9 @@ test_git_s_own_daemon_is_not_replaced() {
 test_it_needs_no_repository() {
 	home_before
 	hooks status --global >"$T/out"
-	expect_grep '^No hooks are installed for all' "$T/out"
+	expect_grep '^No git hooks are installed for all' "$T/out"
 	hooks uninstall --global >"$T/out"
-	expect_grep '^No hooks' "$T/out"
+	expect_grep '^No git hooks' "$T/out"
 	hooks install -q --global
 	hooks status --global >"$T/out"
 	expect_grep '^installed: pre-rebase$' "$T/out"

@@ -32,7 +32,22 @@ test_install_and_uninstall() {
 	expect_as_before
 	hooks uninstall >"$T/out"
 	hooks status >"$T/out"
-	expect_grep '^No hooks' "$T/out"
+	expect_grep '^No git hooks' "$T/out"
+}
+
+test_status_tells_of_a_store_that_cannot_be_written() {
+	repository
+	give_to_nobody .
+	as_nobody git-checkpoint save -q
+	as_nobody git-checkpoint hooks install -q
+	as_nobody git-checkpoint hooks status >"$T/out" 2>"$T/err"
+	expect_same /dev/null "$T/err"
+	chmod a-w "$(store_dir)"
+	as_nobody git-checkpoint hooks status >"$T/out" 2>"$T/err"
+	expect_grep "^warning: unable to take checkpoints in '$(store_dir)'" "$T/err"
+	as_nobody git-checkpoint hooks status --json >"$T/json" 2>/dev/null
+	expect_eq 1 "$(json '.warnings | length' "$T/json")"
+	chmod u+w "$(store_dir)"
 }
 
 test_a_guard_does_without_the_hook_for_refs() {
