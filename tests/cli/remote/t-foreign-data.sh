@@ -32,7 +32,7 @@ nothing_ran() {
 
 test_takeover() {
 	two_with_commands
-	on one git-checkpoint push -q --force
+	on one git-checkpoint handoff -q --force
 	expect_exit 3 on two git-checkpoint takeover --yes hub >"$T/out" 2>"$T/err"
 	nothing_ran
 	expect_grep "capture 'db' comes from elsewhere and is left alone; with --captures" "$T/err"
@@ -65,7 +65,7 @@ test_what_was_imported() {
 
 test_asked_for_by_name() {
 	two_with_commands
-	on one git-checkpoint push -q --force
+	on one git-checkpoint handoff -q --force
 	on two git-checkpoint fetch -q
 	on two git-checkpoint restore -n one/@ >"$T/out" 2>/dev/null
 	expect_grep '> capture db, from elsewhere: not restored without --captures' "$T/out"
@@ -85,7 +85,7 @@ test_asked_for_by_name() {
 # Killed on the way, then continued: it is as foreign as before.
 test_an_interrupted_one() {
 	two_with_commands
-	on one git-checkpoint push -q --force
+	on one git-checkpoint handoff -q --force
 	on two git-checkpoint fetch -q
 	on two sh -c 'echo other >file'
 	at=0
