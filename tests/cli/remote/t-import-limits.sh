@@ -105,7 +105,7 @@ test_trees_of_trees() {
 	id=chk_20250101_000000_012345
 	blob=$(echo 1 | object blob)
 	tree=$(entry 100644 x "$blob" | object tree)
-	for level in $(seq 60); do
+	for _ in $(seq 60); do
 		tree=$({
 			entry 40000 a "$tree"
 			perl -e 'printf "100644 b%06d%s\0%s", $_, "x" x 200, pack("H*", $ARGV[0]) for 1 .. 20_000' "$blob"
