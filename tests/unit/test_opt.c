@@ -228,8 +228,8 @@ static void test_opt_errors(void **state)
 	expect_error("--pin=yes", "option '--pin' takes no value");
 	expect_error("--no-pin=yes", "option '--no-pin' takes no value");
 	expect_error("--json=1", "option '--json' takes no value");
-	expect_error("--no-step", "unknown option '--no-step'; did you mean '--step'?");
-	expect_error("--no-help", "unknown option '--no-help'; did you mean '--help'?");
+	expect_error("--no-step", UNKNOWN("--no-step", "save"));
+	expect_error("--no-help", UNKNOWN("--no-help", "save"));
 	expect_error("--mesage=x", "unknown option '--mesage'; did you mean '--message'?");
 }
 

@@ -76,7 +76,7 @@ test_what_is_not_there() {
 		expect_grep "commit of the project; the newest checkpoint is '@'" "$T/err"
 	done
 	expect_exit 128 git checkpoint diff @~1..@ 2>"$T/err"
-	expect_grep 'to compare two, name each' "$T/err"
+	expect_grep 'checkpoints are named one by one' "$T/err"
 	expect_exit 128 git checkpoint show HEADING 2>"$T/err"
 	expect_grep "no checkpoint named 'HEADING'; see" "$T/err"
 	for option in --json --stat --patch --files --hashes; do

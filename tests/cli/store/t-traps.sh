@@ -15,7 +15,7 @@ starters() {
 		cd "$1"
 		# its name as a word to be run; to compare with it, or to name an entry, is something else
 		grep -nE '"(/[a-z/]*/)?(git|env)"' -r lib git-checkpoint.c --include='*.[ch]' |
-			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] |meta_add_entry\(|json_object_|row_json\(|text\(entry, |OPT_FLAG, |[?] "git" :|subject = { out, |:[ 	]*/[*][*] |\] = "git",'
+			grep -v '^lib/git/gitrun\.c:' | grep -vE '(str|mem)cmp\(|:[ 	]*/?[*] |meta_add_entry\(|json_object_|row_json\(|text\(entry, |OPT_FLAG, |[?] "git" :|subject = { out, |:[ 	]*/[*][*] |\] = "git",|key [?] key : "env",|"ssh", "git",$'
 		# what can run programs; who does is known by name
 		grep -nE '\<(exec[lv]p?e?|fexecve|execveat|posix_spawnp?|popen|system)\(' \
 			-r lib git-checkpoint.c --include='*.[ch]' |
@@ -267,6 +267,8 @@ try_surgery() {
 	try 0 list -p -- a.txt
 	try '0 3 128' revert --dry-run @
 	try '0 3 128' revert --yes @~1..@
+	try '0 3 128' pick --dry-run @
+	try '0 3 128' pick --yes @~1..@
 	echo n | try '0 3' restore --yes -p @~1
 	try '0 3' restore --yes --into "$T/copied" @
 	try '0 3 5 128' restore --yes --into "$T/linked-copy" --worktree @
