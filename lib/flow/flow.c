@@ -5,7 +5,7 @@
 #include "save/save.h"
 #include "session/session.h"
 
-void flow_result_init(struct flow_result *out)
+static void init_result(struct flow_result *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->flow = (struct flow)FLOW_INIT;
@@ -93,7 +93,7 @@ static int open_live(struct flow_result *out, struct session *session)
 {
 	int err;
 
-	flow_result_init(out);
+	init_result(out);
 	err = flow_lock(session);
 	if (err)
 		return err;
@@ -169,7 +169,7 @@ int flow_start(struct flow_result *out, struct session *session, const struct fl
 {
 	int err = save_check_place(session);
 
-	flow_result_init(out);
+	init_result(out);
 	if (!err && opts->state_dir)
 		err = flow_mirror_dir(&out->flow.plan.state_dir, session, opts->state_dir);
 	if (!err && !session->store)
@@ -335,7 +335,7 @@ int flow_archive(struct flow_result *out, struct session *session)
 {
 	int read, err;
 
-	flow_result_init(out);
+	init_result(out);
 	err = flow_lock(session);
 	if (err)
 		return err;
@@ -381,7 +381,7 @@ int flow_unarchive(struct flow_result *out, struct session *session, const char 
 {
 	int err;
 
-	flow_result_init(out);
+	init_result(out);
 	err = flow_lock(session);
 	if (err)
 		return err;
@@ -398,6 +398,6 @@ int flow_unarchive(struct flow_result *out, struct session *session, const char 
 
 int flow_look(struct flow_result *out, struct session *session)
 {
-	flow_result_init(out);
+	init_result(out);
 	return read_live(out, session);
 }

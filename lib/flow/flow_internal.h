@@ -6,8 +6,6 @@
 
 /** What moving on and resuming after an interruption share. */
 
-void flow_result_init(struct flow_result *out);
-
 /** Lock the store; CKPT_ENOTFOUND if there is none. */
 int flow_lock(struct session *session);
 

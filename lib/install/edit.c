@@ -23,7 +23,9 @@ struct entry {
 	bool alike;
 };
 
+/* The file, and what of a new one is in it. */
 struct entries {
+	struct edit_json doc;
 	json_t *whole; /* a new file */
 	struct entry *items;
 	size_t nr, alloc;
@@ -42,7 +44,6 @@ static void collect_entries(struct entries *out, const struct install_change *ch
 	const char *outer, *inner;
 	json_t *object, *value;
 
-	memset(out, 0, sizeof(*out));
 	out->whole = json_loads(change->text, 0, NULL);
 	json_object_foreach(out->whole, outer, object) {
 		json_object_foreach(object, inner, value) {
@@ -56,12 +57,12 @@ static void collect_entries(struct entries *out, const struct install_change *ch
 
 static void release_entries(struct entries *entries)
 {
+	edit_json_release(&entries->doc);
 	json_decref(entries->whole);
 	free(entries->items);
 }
 
-static int find_entries(struct entries *entries, const struct edit_json *doc,
-			const struct install_change *change)
+static int find_entries(struct entries *entries, const struct install_change *change)
 {
 	int err = 0;
 
@@ -69,13 +70,26 @@ static int find_entries(struct entries *entries, const struct edit_json *doc,
 		struct entry *entry = &entries->items[i];
 		struct strbuf raw = STRBUF_INIT;
 
-		err = edit_json_find(&entry->found, &raw, doc, &entry->slot, entry->value);
+		err = edit_json_find(&entry->found, &raw, &entries->doc, &entry->slot,
+				     entry->value);
 		/* A member has its name for itself. */
 		entry->alike = entry->found == EDIT_JSON_OTHER &&
 			       (!entry->slot.element || install_is_alike(change, raw.buf));
 		strbuf_release(&raw);
 	}
 	return err;
+}
+
+/* To be released in any case. */
+static int open_entries(struct entries *out, const struct strbuf *text,
+			const struct install_change *change)
+{
+	int err;
+
+	memset(out, 0, sizeof(*out));
+	err = edit_json_open(&out->doc, text, change->comments);
+	collect_entries(out, change);
+	return err ? err : find_entries(out, change);
 }
 
 /* The first entry is the one that matters: the user may want it alone. */
@@ -98,49 +112,37 @@ static int look_at_json(enum install_state *out, const struct install_change *ch
 			const struct strbuf *text)
 {
 	struct entries entries;
-	struct edit_json doc;
-	int err = edit_json_open(&doc, text, change->comments);
+	int err = open_entries(&entries, text, change);
 
-	collect_entries(&entries, change);
-	if (!err)
-		err = find_entries(&entries, &doc, change);
 	if (!err)
 		*out = sum_up(&entries);
 	release_entries(&entries);
-	edit_json_release(&doc);
 	return err;
 }
 
 static int put_json(struct strbuf *text, const struct install_change *change)
 {
 	struct entries entries;
-	struct edit_json doc;
-	int err = edit_json_open(&doc, text, change->comments);
+	int err = open_entries(&entries, text, change);
 
-	collect_entries(&entries, change);
-	if (!err)
-		err = find_entries(&entries, &doc, change);
 	for (size_t i = 0; i < entries.nr && !err; i++)
 		if (entries.items[i].found != EDIT_JSON_SAME && !entries.items[i].alike)
-			edit_json_add(&doc, &entries.items[i].slot, entries.items[i].value);
-	if (!err) {
-		strbuf_reset(text);
-		strbuf_add(text, doc.text.buf, doc.text.len);
-	}
+			edit_json_add(&entries.doc, &entries.items[i].slot, entries.items[i].value);
+	if (!err)
+		strbuf_splice(text, 0, text->len, entries.doc.text.buf, entries.doc.text.len);
 	release_entries(&entries);
-	edit_json_release(&doc);
 	return err;
 }
 
 /* All that is left is in a new file, too. */
-static bool is_bare_json(const struct edit_json *doc, const json_t *whole)
+static bool is_bare_json(const struct entries *entries)
 {
-	json_t *left = json_loadb(doc->plain.buf, doc->plain.len, 0, NULL), *value;
+	json_t *left = json_loadb(entries->doc.plain.buf, entries->doc.plain.len, 0, NULL), *value;
 	bool bare = left != NULL;
 	const char *name;
 
 	json_object_foreach(left, name, value)
-		bare = bare && json_equal(value, json_object_get(whole, name));
+		bare = bare && json_equal(value, json_object_get(entries->whole, name));
 	json_decref(left);
 	return bare;
 }
@@ -148,22 +150,17 @@ static bool is_bare_json(const struct edit_json *doc, const json_t *whole)
 static int remove_json(struct strbuf *text, const struct install_change *change, bool *bare)
 {
 	struct entries entries;
-	struct edit_json doc;
-	int err = edit_json_open(&doc, text, change->comments);
+	int err = open_entries(&entries, text, change);
 
-	collect_entries(&entries, change);
-	if (!err)
-		err = find_entries(&entries, &doc, change);
 	for (size_t i = 0; i < entries.nr && !err; i++)
-		while (edit_json_remove(&doc, &entries.items[i].slot, entries.items[i].value))
+		while (edit_json_remove(&entries.doc, &entries.items[i].slot,
+					entries.items[i].value))
 			;
 	if (!err) {
-		strbuf_reset(text);
-		strbuf_add(text, doc.text.buf, doc.text.len);
-		*bare = is_bare_json(&doc, entries.whole);
+		strbuf_splice(text, 0, text->len, entries.doc.text.buf, entries.doc.text.len);
+		*bare = is_bare_json(&entries);
 	}
 	release_entries(&entries);
-	edit_json_release(&doc);
 	return err;
 }
 

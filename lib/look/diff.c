@@ -186,7 +186,8 @@ int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progre
 	return err ? err : compare_worktree(diff, NULL);
 }
 
-int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
+/* The newest checkpoint before `record` that has the same scope; CKPT_ENOTFOUND if there is none. */
+static int find_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record)
 {
 	struct ref_list refs;
 	size_t nr = 0;
@@ -239,7 +240,7 @@ char *diff_no_base(struct session *session, const struct ckpt_record *record, co
 	struct ckpt_record older = CKPT_RECORD_INIT;
 	bool range = !strcmp(command, "revert");
 	const char *dots = range ? ".." : " ";
-	const char *name = record->machine || diff_previous(&older, session, record) ? "<older>"
+	const char *name = record->machine || find_previous(&older, session, record) ? "<older>"
 										     : older.id;
 	char *text, *base = record->base ? name_base(record) : NULL;
 

@@ -36,9 +36,6 @@ int diff_worktree(struct diff *out, struct session *session, const struct ckpt_r
  */
 int diff_worktree_again(struct diff *diff, const struct ckpt_record *old, progress_fn progress);
 
-/** The newest checkpoint before `record` that has the same scope; CKPT_ENOTFOUND if there is none. */
-int diff_previous(struct ckpt_record *out, struct session *session, const struct ckpt_record *record);
-
 /**
  * The checkpoint that `record` followed when it was taken: what it is shown and taken back against.
  * CKPT_ENOTFOUND if it was the first, or if that one is gone.

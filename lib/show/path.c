@@ -31,24 +31,31 @@ int show_paths_find(bool *out, struct session *session, const char *path,
 	return err;
 }
 
+static bool is_there(const struct session *session, const char *typed)
+{
+	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
+	struct stat st;
+	bool found = !session_path(&path, session, typed);
+
+	strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
+	found = found && !lstat(full.buf, &st);
+	strbuf_release(&path);
+	strbuf_release(&full);
+	return found;
+}
+
 /* Whether there is something by exactly this name. */
 static int is_literal(bool *out, struct session *session, const char *typed,
 		      const struct show_paths_where *where)
 {
-	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
-	struct stat st;
+	struct strbuf path = STRBUF_INIT;
 	int err = 0;
 
-	*out = false;
+	*out = is_there(session, typed);
 	/* What is not even a path is not one that exists. */
-	if (!session_path(&path, session, typed)) {
-		strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
-		*out = !lstat(full.buf, &st);
-		if (!*out)
-			err = show_paths_find(out, session, path.buf, where);
-	}
+	if (!*out && !session_path(&path, session, typed))
+		err = show_paths_find(out, session, path.buf, where);
 	strbuf_release(&path);
-	strbuf_release(&full);
 	return err;
 }
 
@@ -134,19 +141,6 @@ int show_paths_parse(struct pathspec *out, struct session *session, const struct
 		err = add_path(out, session, args->items[i], where);
 	strlist_sort_unique(&out->plain);
 	return err;
-}
-
-static bool is_there(const struct session *session, const char *typed)
-{
-	struct strbuf path = STRBUF_INIT, full = STRBUF_INIT;
-	struct stat st;
-	bool found = !session_path(&path, session, typed);
-
-	strbuf_addf(&full, "%s/%s", session->worktree, path.buf);
-	found = found && !lstat(full.buf, &st);
-	strbuf_release(&path);
-	strbuf_release(&full);
-	return found;
 }
 
 bool show_paths_may_be(const struct session *session, const char *typed)

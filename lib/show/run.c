@@ -178,7 +178,8 @@ static json_t *answer_of(const struct into_result *result, const struct into_opt
 
 /* --- text --- */
 
-void show_copy_say_mismatch(const struct into_result *result)
+/* If the copy is not as in the checkpoint, say so on stderr, even with -q, and name the paths. */
+static void say_mismatch(const struct into_result *result)
 {
 	if (!is_wrong(result))
 		return;
@@ -202,7 +203,7 @@ static void print_copy(const struct into_result *result, const struct into_opts 
 			    opts->branch);
 	else if (result->head)
 		report_text("It is a worktree of the repository with HEAD at %.10s\n", result->head);
-	show_copy_say_mismatch(result);
+	say_mismatch(result);
 	if (result->head && !is_wrong(result) && !result->git_match)
 		term_say(stderr,
 			 "error: its HEAD and index are NOT as in the checkpoint: do not use it\n");
@@ -247,7 +248,7 @@ int show_try_run(struct try *out, struct session *session, const struct ckpt_rec
 	progress_clear();
 	free(argv);
 	if (!err)
-		show_copy_say_mismatch(&out->copy);
+		say_mismatch(&out->copy);
 	if (!err && out->copy.match && !out->child.started)
 		show_run_say_failed("", command->items[0], &out->child);
 	if (out->left)

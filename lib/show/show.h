@@ -267,9 +267,6 @@ int show_copy_make(struct session *session, const struct into_opts *opts);
 /** {"post_state_hash","checkpoint_hash","match",…} as restore has it. */
 json_t *show_copy_verification(const struct into_result *result);
 
-/** If the copy is not as in the checkpoint, say so on stderr, even with -q, and name the paths. */
-void show_copy_say_mismatch(const struct into_result *result);
-
 /** A command in a copy of a checkpoint, for try and bisect. */
 
 /** CKPT_EUSAGE unless "--" is between the checkpoints and the command. */

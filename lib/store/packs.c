@@ -98,8 +98,8 @@ static void try_to_map(struct packs *packs, struct one_pack *pack)
 	atomic_store_explicit(&pack->state, state, memory_order_release);
 }
 
-/* Most commands read from few packs. */
-enum pack_state packs_state(struct packs *packs, struct one_pack *pack)
+/* Map the pack if that has not been tried yet: most commands read from few. */
+static enum pack_state map_once(struct packs *packs, struct one_pack *pack)
 {
 	int state = atomic_load_explicit(&pack->state, memory_order_acquire);
 
@@ -112,7 +112,8 @@ enum pack_state packs_state(struct packs *packs, struct one_pack *pack)
 	return atomic_load_explicit(&pack->state, memory_order_relaxed);
 }
 
-struct one_pack *packs_newest(const struct packs *packs)
+/* The pack that was found last; the others follow in its list. */
+static struct one_pack *find_newest(const struct packs *packs)
 {
 	return atomic_load_explicit(&((struct packs *)packs)->head, memory_order_acquire);
 }
@@ -129,7 +130,7 @@ static void one_pack_free(struct one_pack *pack)
 
 static bool is_known(const struct packs *packs, const char *file, size_t len)
 {
-	for (const struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)
+	for (const struct one_pack *pack = find_newest(packs); pack; pack = pack->next)
 		if (!strncmp(pack->name, file, len) && !pack->name[len])
 			return true;
 	return false;
@@ -161,11 +162,11 @@ static bool add_pack(struct packs *packs, const char *file, bool again)
 		return true;
 	}
 	/* At once: another process may be about to replace this pack, too. */
-	if (again && packs_state(packs, pack) == PACK_GONE) {
+	if (again && map_once(packs, pack) == PACK_GONE) {
 		one_pack_free(pack);
 		return false;
 	}
-	pack->next = packs_newest(packs);
+	pack->next = find_newest(packs);
 	pack->number = atomic_load_explicit(&packs->nr, memory_order_relaxed);
 	atomic_store_explicit(&packs->head, pack, memory_order_release);
 	atomic_store_explicit(&packs->nr, pack->number + 1, memory_order_release);
@@ -267,7 +268,7 @@ void packs_close(struct packs *packs)
 
 	if (!packs)
 		return;
-	for (struct one_pack *pack = packs_newest(packs); pack; pack = next) {
+	for (struct one_pack *pack = find_newest(packs); pack; pack = next) {
 		next = pack->next;
 		one_pack_free(pack);
 	}
@@ -305,7 +306,8 @@ static int64_t find_position(const struct one_pack *pack, const struct oid *oid)
 	return -1;
 }
 
-bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at)
+/* The offset of the object at position `at` of the index; false if it is damaged there. */
+static bool read_offset(uint64_t *out, const struct one_pack *pack, uint32_t at)
 {
 	size_t table = INDEX_HEAD + INDEX_FANOUT + (size_t)pack->nr * (OID_SIZE + 4);
 	uint32_t offset = packs_get32(pack->index.data + table + (size_t)at * 4);
@@ -325,8 +327,8 @@ bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at)
 /* An index alone is only a promise: what is lost must be stored again. */
 bool packs_have(struct packs *packs, const struct oid *oid)
 {
-	for (struct one_pack *pack = packs_newest(packs); pack; pack = pack->next)
-		if (find_position(pack, oid) >= 0 && packs_state(packs, pack) == PACK_MAPPED)
+	for (struct one_pack *pack = find_newest(packs); pack; pack = pack->next)
+		if (find_position(pack, oid) >= 0 && map_once(packs, pack) == PACK_MAPPED)
 			return true;
 	return false;
 }
@@ -347,7 +349,7 @@ static int fill_at(struct packs_at *out, const struct one_pack *pack, int64_t at
 	out->pack = pack;
 	out->data = pack->pack.data;
 	out->end = pack->pack.size - OID_SIZE;
-	if (!packs_offset(&offset, pack, (uint32_t)at) || offset < PACK_HEADER_SIZE ||
+	if (!read_offset(&offset, pack, (uint32_t)at) || offset < PACK_HEADER_SIZE ||
 	    offset >= out->end)
 		return packs_damaged(oid);
 	out->offset = offset;
@@ -356,7 +358,7 @@ static int fill_at(struct packs_at *out, const struct one_pack *pack, int64_t at
 
 int packs_next(struct packs_at *where, struct packs *packs, const struct oid *oid)
 {
-	struct one_pack *pack = where->pack ? where->pack->next : packs_newest(packs);
+	struct one_pack *pack = where->pack ? where->pack->next : find_newest(packs);
 	bool lacking = false;
 
 	for (; pack && !lacking; pack = pack->next) {
@@ -365,7 +367,7 @@ int packs_next(struct packs_at *where, struct packs *packs, const struct oid *oi
 
 		if (at < 0)
 			continue;
-		state = packs_state(packs, pack);
+		state = map_once(packs, pack);
 		if (state == PACK_MAPPED)
 			return fill_at(where, pack, at, oid);
 		lacking = state == PACK_UNTRIED;
@@ -412,7 +414,7 @@ static bool list_items(struct pack_contents *out, const struct one_pack *pack)
 
 		memcpy(item->oid.id, names + (size_t)i * OID_SIZE, OID_SIZE);
 		item->crc = packs_get32(crcs + (size_t)i * 4);
-		sound &= packs_offset(&item->offset, pack, i);
+		sound &= read_offset(&item->offset, pack, i);
 	}
 	qsort(out->items, out->nr, sizeof(*out->items), by_offset);
 	return sound;
@@ -442,7 +444,7 @@ static bool measure_items(struct pack_contents *out, const struct one_pack *pack
 int packs_contents(struct pack_contents *out, struct packs *packs, size_t index)
 {
 	struct pack_contents all = { 0 };
-	struct one_pack *pack = packs_newest(packs);
+	struct one_pack *pack = find_newest(packs);
 	bool sound;
 
 	while (pack && pack->number != index)
@@ -451,7 +453,7 @@ int packs_contents(struct pack_contents *out, struct packs *packs, size_t index)
 		return ckpt_error_set(CKPT_ENOTFOUND, "no such pack");
 	all.name = pack->name;
 	sound = list_items(&all, pack);
-	if (packs_state(packs, pack) == PACK_MAPPED) {
+	if (map_once(packs, pack) == PACK_MAPPED) {
 		all.data = pack->pack.data;
 		sound = sound && measure_items(&all, pack);
 	}

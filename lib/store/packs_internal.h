@@ -31,19 +31,10 @@ struct one_pack {
 	char *name;	       /**< without its extension */
 	struct map index;
 	uint32_t nr;	  /**< number of objects, according to the index */
-	struct map pack;  /**< only valid if packs_state() returns PACK_MAPPED */
+	struct map pack;  /**< only valid once its state is PACK_MAPPED */
 	uint64_t bytes;	  /**< of the pack on disk, even if it is PACK_BAD */
 	atomic_int state; /**< enum pack_state */
 };
-
-/** The pack that was found last; the others follow in its list. */
-struct one_pack *packs_newest(const struct packs *packs);
-
-/** Map the pack if that has not been tried yet. */
-enum pack_state packs_state(struct packs *packs, struct one_pack *pack);
-
-/** The offset of the object at position `at` of the index; false if it is damaged there. */
-bool packs_offset(uint64_t *out, const struct one_pack *pack, uint32_t at);
 
 struct packs_at {
 	const struct one_pack *pack; /**< where to continue, and where a base is looked for first */
