@@ -419,7 +419,7 @@ static int start_resource(struct mcp_call *call, struct mcp_server *server)
 	int err = mcp_resources_command(&words, call->uri);
 
 	if (!err)
-		err = mcp_project_find(&call->project, &server->roots, NULL);
+		err = mcp_project_find(&call->project, &server->roots, call->args.directory);
 	if (!err)
 		err = start_child(&call->child, &words, call->project.fd, MCP_RESOURCE_MAX);
 	strlist_release(&words);

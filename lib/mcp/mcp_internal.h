@@ -12,6 +12,9 @@ enum {
 	MCP_DEPTH_MAX = 32,	/**< of objects and arrays in one another */
 };
 
+/** The id of our only request. */
+#define MCP_ASKS_PLACE "where"
+
 /** What a refusal says, beside a sentence. */
 enum mcp_code {
 	MCP_NOT_JSON = -32700,
@@ -87,6 +90,9 @@ void mcp_roots_release(struct mcp_roots *roots);
  * to, as well as the project's top, must be in one of the roots: CKPT_EREFUSED if it is not.
  */
 int mcp_project_find(struct mcp_project *out, struct mcp_roots *roots, const char *directory);
+
+/** Whether a client that says it is there means another worktree than usual, and may. */
+bool mcp_project_is_other(const struct mcp_roots *roots, const char *directory);
 
 /**
  * What previews returned: a token stands for one plan, and for one call. They are in memory only,
@@ -207,6 +213,9 @@ enum { MCP_RESOURCE_MAX = 8 << 20 /**< bytes of a file */ };
 json_t *mcp_resources_list(void);
 json_t *mcp_resources_templates(void);
 
+/** The path of a "file:" address, appended; false if it has none. */
+bool mcp_resources_path(struct strbuf *out, const char *uri);
+
 /** The command that prints a resource; CKPT_ENOTFOUND if there is none with such an address. */
 int mcp_resources_command(struct strlist *out, const char *uri);
 
@@ -226,6 +235,7 @@ struct mcp_server {
 	struct mcp_roots roots;
 	struct mcp_tokens tokens;
 	char connection[9]; /**< who asks for a restore, which no client can choose */
+	bool tells_place;   /**< the client answers when it is asked where it is */
 	bool initialized;   /**< and by whom: */
 	char *client;
 	struct mcp_call *first;
@@ -240,6 +250,8 @@ struct mcp_call {
 	json_t *id;
 	json_t *progress;	     /**< the token for notifications, or NULL */
 	unsigned reports;	     /**< how many were sent */
+	double asked_until;	     /**< the client was asked where it is, and has that long; 0: not yet */
+	bool placed;		     /**< it has answered */
 	bool modern;		     /**< of revision 2026 */
 	bool planning;		     /**< a destructive tool: its plan is made again first */
 	bool cancelled;		     /**< nobody waits for the answer */

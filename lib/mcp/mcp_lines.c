@@ -10,6 +10,7 @@
 enum {
 	WAITING_MAX = 256,    /* further requests wait in the pipe */
 	PROGRESS_EVERY = 500, /* milliseconds */
+	PLACE_SECONDS = 2,    /* for a client to say where it is */
 	TEXT_MAX = 512,	      /* bytes of a text that is kept of a line that is too long */
 	OUTLINE_MAX = 64 << 10,
 };
@@ -173,13 +174,35 @@ static void end_call(struct mcp_server *server, json_t *message)
 	mcp_dispatch_done(server);
 }
 
-/* Until one runs, or there is none. */
+/* Whether a call waits until its client has said where it is. Who does not answer is not asked again. */
+static bool waits_for_place(struct mcp_server *server, struct mcp_call *call)
+{
+	const struct lines *lines = server->payload;
+	json_t *question;
+
+	if (!server->tells_place || call->modern || call->placed || call->args.directory || lines->ended)
+		return false;
+	if (call->asked_until) {
+		server->tells_place = clock_monotonic() < call->asked_until;
+		return server->tells_place;
+	}
+	call->asked_until = clock_monotonic() + PLACE_SECONDS;
+	question = json_pack("{s:s,s:s,s:s}", "jsonrpc", "2.0", "id", MCP_ASKS_PLACE, "method",
+			     "roots/list");
+	server->send(server, question);
+	json_decref(question);
+	return true;
+}
+
+/* Until one runs or waits, or there is none. */
 static void start_calls(struct mcp_server *server)
 {
 	while (server->first && !server->first->child.pid) {
 		struct mcp_call *call = server->first;
 		json_t *message;
 
+		if (!call->cancelled && waits_for_place(server, call))
+			return;
 		message = call->cancelled ? NULL : mcp_call_start(call, server);
 		if (call->cancelled || message)
 			end_call(server, message);
@@ -222,7 +245,9 @@ static bool wait_and_work(struct mcp_server *server, struct lines *lines)
 		fds[0].fd = lines->in;
 	if (running)
 		fds[1].fd = server->first->child.out;
-	ready = poll(fds, 2, running && server->first->progress ? PROGRESS_EVERY : -1);
+	ready = poll(fds, 2,
+		     running && (server->first->progress || !server->first->child.pid) ? PROGRESS_EVERY
+										       : -1);
 	if (ready < 0)
 		return errno == EINTR;
 	if (!ready)

@@ -159,3 +159,14 @@ int mcp_project_find(struct mcp_project *out, struct mcp_roots *roots, const cha
 	}
 	return hold(out, home->fd);
 }
+
+bool mcp_project_is_other(const struct mcp_roots *roots, const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	bool is = fd >= 0 && is_allowed(roots, fd) && !fstatat(fd, ".git", &st, AT_SYMLINK_NOFOLLOW) &&
+		  S_ISREG(st.st_mode);
+
+	fs_close(fd);
+	return is && (!roots->home.worktree || strcmp(roots->home.worktree, directory) != 0);
+}

@@ -48,6 +48,14 @@ static bool decode_percent(struct strbuf *out, const char *text, size_t len)
 	return true;
 }
 
+bool mcp_resources_path(struct strbuf *out, const char *uri)
+{
+	static const char scheme[] = "file://";
+
+	return !strncmp(uri, scheme, strlen(scheme)) &&
+	       decode_percent(out, uri + strlen(scheme), strlen(uri + strlen(scheme)));
+}
+
 static int not_there(const char *uri)
 {
 	return ckpt_error_set(CKPT_ENOTFOUND, "there is no resource '%s'", uri);

@@ -298,6 +298,8 @@ static int run_initialize(struct request *request, json_t **out)
 		if (!strcmp(revisions[i], wanted))
 			revision = revisions[i];
 	server->initialized = true;
+	server->tells_place = json_is_object(json_object_get(
+		json_object_get(request->message->params, "capabilities"), "roots"));
 	free(server->client);
 	server->client = source_of(json_object_get(request->message->params, "clientInfo"));
 	*out = json_pack("{s:s,s:o,s:o,s:s}", "protocolVersion",
@@ -469,6 +471,31 @@ static void take_notice(struct mcp_server *server, const struct message *message
 		mcp_child_stop(&call->child);
 }
 
+/*
+ * Where the client is, which was asked for the first call. It is followed into another worktree of
+ * the project: that is where its files are now.
+ */
+static void take_answer(struct mcp_server *server, const struct message *message)
+{
+	struct mcp_call *call = server->first;
+	const char *id = json_string_value(message->id), *uri;
+	json_t *result = json_object_get(message->whole, "result"), *root;
+	size_t i;
+
+	if (!call || !call->asked_until || call->placed || !id || strcmp(id, MCP_ASKS_PLACE) != 0)
+		return;
+	call->placed = true;
+	json_array_foreach(json_object_get(result, "roots"), i, root) {
+		struct strbuf path = STRBUF_INIT;
+
+		uri = json_string_value(json_object_get(root, "uri"));
+		if (uri && !call->args.directory && mcp_resources_path(&path, uri) &&
+		    mcp_project_is_other(&server->roots, path.buf))
+			call->args.directory = xstrdup(path.buf);
+		strbuf_release(&path);
+	}
+}
+
 static void send_message(struct mcp_server *server, json_t *message)
 {
 	server->send(server, message);
@@ -511,5 +538,7 @@ void mcp_dispatch(struct mcp_server *server, const char *line, size_t len, bool 
 		answer_request(server, &message);
 	else if (message.method)
 		take_notice(server, &message);
+	else
+		take_answer(server, &message);
 	release_message(&message);
 }

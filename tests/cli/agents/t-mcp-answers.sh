@@ -243,6 +243,52 @@ test_a_server_stays_where_it_was_started() {
 	mcp_close
 }
 
+# asked <answer>: the server asks where the client is, and hears that
+asked() {
+	mcp_line | jq -e '.method == "roots/list" and .id == "where"'
+	mcp_send "$1"
+}
+
+# is_in <directory> <answer>: the place of a call without one
+is_in() {
+	mcp_send '{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"checkpoint_status"}}'
+	asked "$2"
+	mcp_line | jq -e --arg there "$1" '.id == "c" and .result.structuredContent.worktree == $there'
+}
+
+test_the_place_follows_the_client_into_a_worktree() {
+	some_project
+	git add file
+	git commit -qm one
+	git worktree add -q -b task '.trees/a task'
+	git worktree add -q ../beside
+	git init -q nested
+	mcp_begin
+	REVISION=2025
+	mcp_ask initialize '{"protocolVersion":"2025-11-25","capabilities":{"roots":{}}}' >/dev/null
+	is_in "$PWD/.trees/a task" \
+		"{\"jsonrpc\":\"2.0\",\"id\":\"where\",\"result\":{\"roots\":[{\"uri\":\"file://$PWD/.trees/a%20task\"}]}}"
+	# Not where it may not go, nor to a directory that is not one.
+	for uri in "file://$PWD" "file://${PWD%/*}/beside" "file://$PWD/nested" "file://$PWD/.trees" file:///etc x file://%00 ''; do
+		is_in "$PWD" "{\"jsonrpc\":\"2.0\",\"id\":\"where\",\"result\":{\"roots\":[{\"uri\":\"$uri\"},{}]}}"
+	done
+	is_in "$PWD" '{"jsonrpc":"2.0","id":"where","error":{"code":-32601,"message":"no"}}'
+	is_in "$PWD" '{"jsonrpc":"2.0","id":"where","result":[]}'
+	# Whoever names a place is not asked, and an answer that nobody waits for says nothing.
+	mcp_send '{"jsonrpc":"2.0","id":"where","result":{"roots":[{"uri":"file:///etc"}]}}'
+	mcp_ask tools/call "{\"name\":\"checkpoint_status\",\"arguments\":{\"directory\":\"$PWD\"}}" | jq -e .result
+	# Two calls at once, and a client that is gone.
+	mcp_send '{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"checkpoint_status"}}'
+	mcp_send '{"jsonrpc":"2.0","id":"e","method":"tools/call","params":{"name":"checkpoint_status"}}'
+	asked '{"jsonrpc":"2.0","id":"where","result":{"roots":[]}}'
+	mcp_line | jq -e '.id == "d" and .result'
+	mcp_line | jq -e '.method == "roots/list"'
+	exec 3>&-
+	mcp_line | jq -e '.id == "e" and .result'
+	wait $mcp_pid
+	exec 4<&-
+}
+
 test_what_is_too_long_is_answered_with_its_id() {
 	some_project
 	mcp_open 2025-11-25
