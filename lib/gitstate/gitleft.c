@@ -6,6 +6,8 @@
  */
 #include "gitstate/gitleft.h"
 
+#include "gitstate/gitforeign.h"
+
 #include "gitstate/gitback_internal.h"
 #include "gitstate/gitstate_internal.h"
 #include "session/session.h"
@@ -221,7 +223,6 @@ static void tell_recorded(const struct subject *subject, const struct repo *repo
 	struct gitplan plan;
 	bool gone;
 
-	tell_others(subject, now, goal);
 	gitplan_decide(&plan, now, goal, &opts);
 	plan.index = plan.index && !index;
 	(void)gitback_compare_index(&gone, &plan, repo, goal);
@@ -269,6 +270,9 @@ void gitleft_tell(struct gitleft *out, const struct gitsave *now_known,
 		if (!recorded && !part)
 			add_recipe(&subject, &then, &head);
 	}
+	/* This repository never had the branches and stashes of another machine. */
+	if (recorded && !gitforeign_is(target))
+		tell_others(&subject, &now, &goal.state);
 	if (recorded)
 		tell_recorded(&subject, repo, &now, &goal.state, what == JOURNAL_INDEX);
 	gitstate_release(&now);

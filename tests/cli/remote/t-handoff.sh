@@ -343,6 +343,7 @@ test_an_operation_that_stays_there() {
 # A branch that tracks another does so where it was set up.
 test_no_configuration_comes() {
 	machines
+	on one git branch mine
 	on one git checkout -q -b topic
 	on one git config branch.topic.remote ./d
 	on one git config branch.topic.merge refs/heads/topic
@@ -354,6 +355,11 @@ test_no_configuration_comes() {
 	expect_same "$T/config" "$T/machines/two/work/two/.git/config"
 	on two git-checkpoint undo -q -y
 	expect_same "$T/config" "$T/machines/two/work/two/.git/config"
+	# nor is it said how to get branches and stashes of the other machine
+	on two git branch -q -D topic 2>/dev/null || :
+	on two git-checkpoint restore -y one/@ >"$T/out" 2>&1
+	expect_no_grep 'git update-ref refs/' "$T/out"
+	expect_grep 'checkpoint restore --git' "$T/out"
 }
 
 # What is small as deltas stays small, though nobody has said yes.
