@@ -122,6 +122,7 @@ static int read_one(struct ckpt_brief *out, struct store *store, const struct re
 static int collect_briefs(struct ckpt_briefs *out, struct store *store, const struct ref_list *refs,
 		   const struct ckpt_records *read, struct entries *known)
 {
+	bool gone = false;
 	int err = 0;
 
 	out->items = xcalloc(refs->nr + 1, sizeof(*out->items));
@@ -137,11 +138,13 @@ static int collect_briefs(struct ckpt_briefs *out, struct store *store, const st
 			out->nr++;
 			out->learned++;
 		} else if (err == CKPT_ECORRUPT) {
-			strlist_add(&out->damaged, ckpt_error_last());
+			gone |= record_note_damage(&out->damaged, store, &refs->items[i]);
 		}
 		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
 			err = 0;
 	}
+	if (gone && !err)
+		record_tell_gone(&out->damaged, store, refs);
 	return err;
 }
 

@@ -529,6 +529,45 @@ int record_damaged(int err, struct store *store, const char *id)
 	return ckpt_error_prefix(CKPT_ECORRUPT, "checkpoint '%s' is damaged", id);
 }
 
+bool record_is_gone(struct store *store, const struct ref_item *ref)
+{
+	struct strbuf text = STRBUF_INIT;
+	int err = oid_is_zero(&ref->commit) ? 0 : objects_read(&text, store, &ref->commit, OBJECT_COMMIT);
+
+	strbuf_release(&text);
+	return err == CKPT_ENOTFOUND;
+}
+
+char *record_describe_gone(size_t nr)
+{
+	return xstrfmt("%zu %s lost: nothing of %s is in the store any more", nr,
+		       nr == 1 ? "checkpoint is" : "checkpoints are", nr == 1 ? "it" : "them");
+}
+
+bool record_note_damage(struct strlist *out, struct store *store, const struct ref_item *ref)
+{
+	char *sentence = xstrdup(ckpt_error_last());
+	bool gone = record_is_gone(store, ref);
+
+	if (!gone)
+		strlist_add(out, sentence);
+	free(sentence);
+	return gone;
+}
+
+void record_tell_gone(struct strlist *out, struct store *store, const struct ref_list *refs)
+{
+	size_t nr = 0;
+	char *text;
+
+	for (size_t i = 0; i < refs->nr; i++)
+		nr += record_is_gone(store, &refs->items[i]);
+	text = record_describe_gone(nr);
+	strlist_addf(out, "%s; 'git checkpoint doctor --fix' takes %s off the list", text,
+		     nr == 1 ? "it" : "them");
+	free(text);
+}
+
 static _Atomic uint64_t reads;
 
 uint64_t record_reads(void)

@@ -205,6 +205,21 @@ void record_encode_bare(struct strbuf *out, const struct ckpt_record *record);
  */
 int record_damaged(int err, struct store *store, const char *id);
 
+/** Its commit is not in the store, rather than damaged: nothing of it will ever be listed again. */
+bool record_is_gone(struct store *store, const struct ref_item *ref);
+
+/** "2 checkpoints are lost: nothing of them is in the store any more" */
+char *record_describe_gone(size_t nr);
+
+/**
+ * Of a record that could not be read: true if it is gone; otherwise the sentence that says what is
+ * wrong with it, the last error, is added to `out`.
+ */
+bool record_note_damage(struct strlist *out, struct store *store, const struct ref_item *ref);
+
+/** One sentence about all of `refs` that are gone, for those who found one among them. */
+void record_tell_gone(struct strlist *out, struct store *store, const struct ref_list *refs);
+
 /** Read the record of a ref; fails as record_damaged() says. */
 int record_read(struct ckpt_record *out, struct store *store, const struct ref_item *ref);
 

@@ -34,6 +34,7 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 	size_t left = enough ? enough->max : SIZE_MAX, alloc = 0;
 	const struct keepers *keepers;
 	int err = keepers_read(&keepers, store);
+	bool gone = false;
 
 	memset(out, 0, sizeof(*out));
 	out->unread = refs->nr;
@@ -48,12 +49,14 @@ int lookup_records_newest(struct ckpt_records *out, struct store *store,
 			if (enough && (!enough->counts || enough->counts(record, enough->payload)))
 				left--;
 		} else if (err == CKPT_ECORRUPT) {
-			strlist_add(&out->damaged, ckpt_error_last());
+			gone |= record_note_damage(&out->damaged, store, &refs->items[out->unread]);
 		}
 		if (err == CKPT_ECORRUPT || err == CKPT_ENOTFOUND)
 			err = 0;
 	}
 	turn_round(out);
+	if (gone && !err)
+		record_tell_gone(&out->damaged, store, refs);
 	if (err)
 		lookup_records_release(out);
 	return err;
@@ -135,6 +138,8 @@ static int none_yet(int err, struct store *store, const struct ref_list *refs)
 
 	if (err != CKPT_ENOTFOUND)
 		return err;
+	if (refs->nr && record_is_gone(store, &refs->items[refs->nr - 1]))
+		return ckpt_error_set(err, "the checkpoints are lost; 'git checkpoint doctor' says how many");
 	if (lookup_newest_such(&record, store, refs, is_imported, NULL))
 		return ckpt_error_set(err, "no checkpoint yet; 'git checkpoint save' takes one");
 	record_release(&record);

@@ -148,6 +148,64 @@ static int check_refs(struct doctor *doctor)
 	return err;
 }
 
+/* Packs may still have them if there are some that cannot be read, or cannot be listed. */
+static bool are_packs_known(const struct doctor *doctor)
+{
+	struct strlist names = STRLIST_INIT;
+	bool known = !fs_names(&names, doctor->store->dirfd, "objects/pack", 0, NULL);
+
+	for (size_t i = doctor->before_packs; i < doctor->after_packs; i++)
+		known = known && doctor->out->items[i].fixed;
+	strlist_release(&names);
+	return known;
+}
+
+/* In the log they stay, and not as dropped: what other machines have of them is not pruned. */
+static int forget_gone(struct doctor *doctor, const struct ref_list *gone)
+{
+	struct strlist ids = STRLIST_INIT;
+	int err;
+
+	for (size_t i = 0; i < gone->nr; i++)
+		strlist_add(&ids, gone->items[i].id);
+	err = refs_unpack(doctor->store, &ids);
+	for (size_t i = 0; i < gone->nr && !err; i++) {
+		err = refs_delete(doctor->store, gone->items[i].id);
+		if (!err)
+			(void)audit_add(doctor->store, "lost", gone->items[i].id,
+					&gone->items[i].commit, NULL, NULL);
+	}
+	strlist_release(&ids);
+	return err;
+}
+
+/* Refs of checkpoints of which nothing is left: told, and settled, as one. */
+static int check_gone(struct doctor *doctor)
+{
+	struct ref_list refs, gone = { 0 };
+	int err = refs_list(&refs, doctor->store);
+	bool known = are_packs_known(doctor);
+	char *text;
+
+	for (size_t i = 0; i < refs.nr && !err; i++)
+		if (record_is_gone(doctor->store, &refs.items[i]))
+			refs_add(&gone, refs.items[i].id, &refs.items[i].commit);
+	if (!err && gone.nr && doctor->fix && known)
+		err = forget_gone(doctor, &gone);
+	if (!err && gone.nr) {
+		text = record_describe_gone(gone.nr);
+		problems_addf(doctor->out, false, "%s; %s is '%s'; %s", text,
+			      gone.nr == 1 ? "it" : "the newest", gone.items[gone.nr - 1].id,
+			      !known	    ? "packs that cannot be read may have more"
+			      : doctor->fix ? "taken off the list"
+					    : "if there is a copy of the packs, put it back before --fix");
+		free(text);
+	}
+	refs_release(&refs);
+	refs_release(&gone);
+	return err;
+}
+
 /* --- what the checkpoints consist of --- */
 
 struct patients {
@@ -169,6 +227,8 @@ static int find_damaged(struct patients *out, struct doctor *doctor)
 		struct verify_result result;
 		struct ckpt_record record;
 
+		if (record_is_gone(doctor->store, &refs.items[i]))
+			continue;
 		err = verify_checkpoint(&result, &verify, &refs.items[i]);
 		if (err || !result.problems.nr)
 			continue;
@@ -285,12 +345,17 @@ static int check_manifest(struct doctor *doctor)
 
 static int check_all(struct doctor *doctor)
 {
-	int err = rescue_packs(doctor->out, doctor->store, doctor->fix);
+	int err;
 
+	doctor->before_packs = doctor->out->nr;
+	err = rescue_packs(doctor->out, doctor->store, doctor->fix);
+	doctor->after_packs = doctor->out->nr;
 	if (!err)
 		err = check_refs(doctor);
 	if (!err)
 		err = check_waiting(doctor);
+	if (!err)
+		err = check_gone(doctor);
 	if (!err)
 		err = check_contents(doctor);
 	if (!err)

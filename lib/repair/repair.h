@@ -19,7 +19,7 @@ struct session;
  * With `fix`, problems are fixed in this order: the store's own files; packs; refs;
  * checkpoints of stores that wait to be merged, see relink_store();
  * lost contents, from the worktree if it has them; then what can be rebuilt.
- * No checkpoint is ever removed, and nothing else that exists only once.
+ * No checkpoint of which anything is left is ever removed, and nothing else that exists only once.
  *
  * A problem is a result, not a failure.
  */

@@ -11,6 +11,7 @@ struct doctor {
 	struct problems *out;
 	bool fix;
 	progress_fn progress;
+	size_t before_packs, after_packs; /* what is wrong with packs is between these problems */
 };
 
 /**

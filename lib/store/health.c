@@ -214,6 +214,17 @@ static void move_away(const struct patient *p, const char *name)
 	free(aside);
 }
 
+/* What is missing with the directory that it was in needs no words of its own. */
+static bool is_implied(const struct store *store, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	char *parent = slash ? xmemdupz(name, (size_t)(slash - name)) : NULL;
+	bool implied = parent && faccessat(store->dirfd, parent, F_OK, 0) < 0 && errno == ENOENT;
+
+	free(parent);
+	return implied;
+}
+
 static int mend_dir(const struct patient *p, const char *name)
 {
 	enum presence is;
@@ -221,7 +232,8 @@ static int mend_dir(const struct patient *p, const char *name)
 
 	if (err || is == FOUND)
 		return err;
-	add_note(p, name, is == ODD ? "is not a directory" : "is missing");
+	if (!is_implied(p->store, name))
+		add_note(p, name, is == ODD ? "is not a directory" : "is missing");
 	if (is == ODD)
 		move_away(p, name);
 	if (p->repair && fs_mkdir(p->store->dirfd, name, 0700) < 0)

@@ -42,7 +42,7 @@ test_an_index_without_pack() {
 	expect_grep "^false the pack '${pack##*/}' is gone" "$T/problems"
 	doctor 1 --fix
 	expect_grep "^true the pack '${pack##*/}' is gone" "$T/problems"
-	expect_grep "^false checkpoint '$second' is damaged.*it cannot be fixed, 'git checkpoint drop $second' removes it" "$T/problems"
+	expect_grep "^false 1 checkpoint is lost: nothing of it is in the store any more; it is '$second'; taken off the list" "$T/problems"
 	expect_missing "$pack.idx"
 	# the others are untouched by that, or stored again
 	git-checkpoint verify -q "$first" "$third"
@@ -136,6 +136,34 @@ test_a_damaged_pack_without_index() {
 	sound
 }
 
+# One sentence for all of them, from every reader, and settled as one; no log entry lets a remote prune them.
+test_nothing_is_left() {
+	three
+	git-checkpoint pin -q "$first"
+	rm -rf "$store/objects"
+	lost='3 checkpoints are lost: nothing of them is in the store any more'
+	for reader in list 'list -n 1' status 'grep x'; do
+		# shellcheck disable=SC2086
+		git-checkpoint $reader >"$T/out" 2>"$T/err" || :
+		expect_eq "warning: 'objects' of the store is missing; the next save repairs it
+warning: $lost; 'git checkpoint doctor --fix' takes them off the list" "$(grep '^warning' "$T/err")"
+	done
+	expect_exit 128 git-checkpoint show @ >"$T/out" 2>"$T/err"
+	expect_grep "^fatal: the checkpoints are lost; 'git checkpoint doctor' says how many" "$T/err"
+	doctor 1
+	expect_eq 1 "$(grep -c 'checkpoints\{0,1\} .*lost' "$T/problems")"
+	expect_grep "^false $lost; the newest is '$third'" "$T/problems"
+	doctor 1 --fix
+	expect_grep "^false $lost; the newest is '$third'; taken off the list" "$T/problems"
+	sound
+	expect_eq '' "$(describe)"
+	expect_eq '3 lost' "$(git-checkpoint log --json | jq -r '.entries[].action' | sort | uniq -c |
+		sed -n 's/^ *\(.* lost\)$/\1/p')"
+	save -m four
+	sound
+	git-checkpoint verify -q --all
+}
+
 # What cannot be read now is not gone.
 test_a_pack_that_cannot_be_read() {
 	three
@@ -145,6 +173,10 @@ test_a_pack_that_cannot_be_read() {
 	chmod 0 "$pack"
 	expect_exit 1 as_nobody git-checkpoint doctor --fix >"$T/out" 2>"$T/err"
 	expect_grep "^problem: the pack '.*' cannot be read: Permission denied" "$T/out"
+	as_nobody chmod 0 "${pack%.pack}.idx"
+	expect_exit 1 as_nobody git-checkpoint doctor --fix >"$T/out" 2>"$T/err"
+	expect_grep "^problem: 1 checkpoint is lost: .*; packs that cannot be read may have more" "$T/out"
+	as_nobody chmod 0400 "${pack%.pack}.idx"
 	as_nobody chmod 0400 "$pack"
 	expect_same "$T/pack" "$pack"
 	as_nobody git-checkpoint doctor --fix >"$T/out" 2>"$T/err"
