@@ -25,6 +25,7 @@ const struct opt_spec cmd_hook_spec = {
 
 static struct hook_call call;
 static struct hook_decision decision;
+static struct strbuf command = STRBUF_INIT; /* as it is called in what is said */
 static const char *answer_file; /* where the shim finds it; NULL: nobody asks */
 
 /* In one write, so that it is not interleaved with other output. */
@@ -53,7 +54,7 @@ static void leave_answer(const struct hook_answer *answer)
 static void give_up(const char *why)
 {
 	leave_answer(&(struct hook_answer){ decision.top, HOOK_REACHES_ALL });
-	say("not saved before %s: %s", decision.command, why);
+	say("not saved before %s: %s", command.buf, why);
 	_exit(EXIT_DONE);
 }
 
@@ -82,7 +83,7 @@ static void say_secrets(const struct hook_result *result)
 /* With the command that goes back, as it is typed where this one was typed. */
 static void say_complete(const struct hook_result *result)
 {
-	bool saved = result->outcome == HOOK_SAVED;
+	const char *id = report_short_id(result->id);
 	struct strbuf there = STRBUF_INIT, in = STRBUF_INIT;
 
 	if (result->where) {
@@ -93,12 +94,16 @@ static void say_complete(const struct hook_result *result)
 		quote_shell(&there, result->where);
 		strbuf_addch(&there, ' ');
 	}
-	if (saved)
-		say("saved %s before %s%s; 'git %scheckpoint restore --git @' goes back",
-		    result->id, decision.command, in.buf, there.buf);
+	/* By its digits: "@" may be another one soon, if a watcher takes it. */
+	if (result->outcome == HOOK_SAVED)
+		say("saved %s before %s%s; 'git %scheckpoint restore --git %s' goes back", result->id,
+		    command.buf, in.buf, there.buf, id);
 	else
 		say("state before %s%s is in %s; 'git %scheckpoint restore --git %s' goes back",
-		    decision.command, in.buf, result->id, there.buf, result->id);
+		    command.buf, in.buf, result->id, there.buf, id);
+	/* The shims stand between us and a terminal: told once wherever it leads. */
+	if (result->home && advice_first(result->home, "", "hookQuiet"))
+		say("'git config checkpoint.hookQuiet true' turns such lines off (shown once)");
 	strbuf_release(&there);
 	strbuf_release(&in);
 }
@@ -119,13 +124,13 @@ static void say_saved(const struct hook_result *result)
 	else
 		add_paths(&lacks, &result->lacking);
 	if (lacks.len && saved)
-		say("saved %s before %s, but %s %s not in it%s%s", result->id, decision.command, lacks.buf,
+		say("saved %s before %s, but %s %s not in it%s%s", result->id, command.buf, lacks.buf,
 		    are, colon, why);
 	else if (lacks.len && held)
-		say("state before %s is in %s, but %s %s not saved%s%s", decision.command, result->id,
+		say("state before %s is in %s, but %s %s not saved%s%s", command.buf, result->id,
 		    lacks.buf, are, colon, why);
 	else if (lacks.len)
-		say("%s %s not saved before %s%s%s", lacks.buf, are, decision.command, colon, why);
+		say("%s %s not saved before %s%s%s", lacks.buf, are, command.buf, colon, why);
 	else if ((saved || held) && !result->quiet)
 		say_complete(result);
 	strbuf_release(&lacks);
@@ -183,7 +188,7 @@ static void take_checkpoint(void)
 	for (size_t i = 0; i < result.damage.nr; i++)
 		say("%s; it is repaired now", result.damage.items[i]);
 	if (result.outcome == HOOK_FAILED)
-		say("not saved before %s: %s", decision.command, result.why);
+		say("not saved before %s: %s", command.buf, result.why);
 	else
 		say_saved(&result);
 	say_secrets(&result);
@@ -250,6 +255,7 @@ int cmd_hook(int argc, char **argv)
 		call.refs = refs.buf;
 		hook_decide(&decision, &call);
 		if (decision.act) {
+			hook_decision_describe(&command, &decision);
 			watch_git(&ancestors);
 			take_checkpoint();
 		} else if (call.name == HOOK_FSMONITOR) {
@@ -258,6 +264,7 @@ int cmd_hook(int argc, char **argv)
 		}
 	}
 	proc_list_release(&ancestors);
+	strbuf_release(&command);
 	strbuf_release(&refs);
 	return EXIT_DONE;
 }

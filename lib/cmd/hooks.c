@@ -242,7 +242,7 @@ static void offer_sensitive(struct session *session)
 	if (prompt_possible())
 		ask_sensitive();
 	/* What remembers it is there, which may not exist yet. */
-	else if (!store_make_home(session->home) && advice_first(session, SENSITIVE))
+	else if (!store_make_home(session->home) && advice_first(session->home, session->worktree, SENSITIVE))
 		report_text("note: files that look like secrets, such as .env, are not saved; 'git "
 			    "checkpoint\n"
 			    "      config %s" SENSITIVE

@@ -275,7 +275,7 @@ static void print_warnings(const struct session *session, const struct save_resu
 
 		for (size_t j = 0; j < result->once.nr && !once; j++)
 			once = !strcmp(all->items[i], result->once.items[j]);
-		if (!once || advice_first(session, all->items[i]))
+		if (!once || advice_first(session->home, session->worktree, all->items[i]))
 			strlist_add(&some, all->items[i]);
 	}
 	report_warnings(&some);

@@ -477,7 +477,9 @@ static int take_in_time(struct hook_result *out, const struct hook_decision *dec
 	if (err)
 		return err;
 	limit = session.settings.hook_timeout;
-	out->quiet = session.settings.hook_quiet;
+	out->quiet = session.settings.hook_quiet || hook_decision_quiet(decision);
+	if (session.settings.advice)
+		out->home = xstrdup(session.home);
 	if (limit > 0) {
 		deadline = once->start + (double)limit - once->spent;
 		deadline_set(watch, deadline);
@@ -573,6 +575,7 @@ void hook_result_release(struct hook_result *result)
 {
 	free(result->id);
 	free(result->where);
+	free(result->home);
 	free(result->lacks_why);
 	strlist_release(&result->lacking);
 	free(result->why);

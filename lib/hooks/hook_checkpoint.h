@@ -40,7 +40,8 @@ struct hook_result {
 	char *lacks_why;    /**< why not, or NULL */
 	struct strlist secrets; /**< left out, although git may be about to remove them */
 	char *why;          /**< HOOK_FAILED: a sentence */
-	bool quiet;         /**< hookQuiet */
+	bool quiet; /**< by hookQuiet, or git is to be quiet, too */
+	char *home; /**< of the stores, where advice that was given is noted; NULL if none is wanted */
 	struct strlist damage; /**< sentences about what was wrong with the store */
 	struct hook_answer answer; /**< its process is one of the decision's */
 };

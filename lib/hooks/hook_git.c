@@ -111,6 +111,15 @@ static bool has_letter(const struct hook_git *git, const char *letters, const st
 	return false;
 }
 
+bool hook_git_quiet(const struct hook_git *git)
+{
+	/* Of all commands that know it: a line too many is better than one too few. */
+	static const struct valued values = { "bBcCemsxX", "--message", sizeof("--m") - 1 };
+
+	return has_letter(git, "q", &values) ||
+	       has_option(git, "--quiet", strlen("--q"), &values);
+}
+
 /* True if all options are among those that leave the files alone. */
 static bool only_options(const struct hook_git *git, const char *const list[])
 {

@@ -367,6 +367,36 @@ void hook_decide(struct hook_decision *out, const struct hook_call *call)
 		out->actor = find_actor(call->ancestors, nr);
 }
 
+/* Which git changes files; else what the user typed. */
+static bool read_actor(struct hook_git *out, const struct hook_decision *decision)
+{
+	const struct proc *proc = decision->actor ? decision->actor : decision->top;
+
+	return proc && hook_git_read(out, proc);
+}
+
+bool hook_decision_quiet(const struct hook_decision *decision)
+{
+	struct hook_git git;
+
+	return read_actor(&git, decision) && hook_git_quiet(&git);
+}
+
+void hook_decision_describe(struct strbuf *out, const struct hook_decision *decision)
+{
+	static const char *const said[] = { "--abort", "--continue", "--skip", "--quit", NULL };
+	struct hook_git git;
+
+	strbuf_addstr(out, decision->command);
+	if (!read_actor(&git, decision))
+		return;
+	for (size_t i = 0; i < git.nr; i++)
+		if (hook_among(git.args[i], said)) {
+			strbuf_addf(out, " %s", git.args[i]);
+			return;
+		}
+}
+
 void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision)
 {
 	size_t nr = decision->actor ? (size_t)(decision->actor - decision->ancestors->items) + 1 :

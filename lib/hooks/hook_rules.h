@@ -90,6 +90,12 @@ bool hook_wants_refs(const struct hook_call *call);
 
 void hook_decide(struct hook_decision *out, const struct hook_call *call);
 
+/** True if the git that changes files was told to be quiet. */
+bool hook_decision_quiet(const struct hook_decision *decision);
+
+/** The command as a person would call it, with what it does to an operation: "rebase --abort". */
+void hook_decision_describe(struct strbuf *out, const struct hook_decision *decision);
+
 /** The targets of the command that the decision is about, and of what it calls. */
 void hook_decision_targets(struct hook_targets *out, const struct hook_decision *decision);
 
@@ -107,6 +113,9 @@ bool hook_git_read(struct hook_git *out, const struct proc *proc);
 
 /** The first argument that is not an option, "" if there is none. */
 const char *hook_first_word(const struct hook_git *git);
+
+/** True with `-q` or `--quiet`. */
+bool hook_git_quiet(const struct hook_git *git);
 
 bool hook_stash_pushes(const struct hook_git *git);
 bool hook_stash_takes_ignored(const struct hook_git *git);

@@ -19,9 +19,9 @@ static const char off[] = "(shown once; 'git config --global checkpoint.advice f
 			  "hints)";
 
 /* The line is in the file; with `add`, it is from now on. */
-static bool was_said(const struct session *session, const char *name, bool add)
+static bool was_said(const char *home, const char *name, bool add)
 {
-	char *path = xstrfmt("%s/hints", session->home), *line = xstrfmt("%s\n", name), *rest = NULL;
+	char *path = xstrfmt("%s/hints", home), *line = xstrfmt("%s\n", name), *rest = NULL;
 	struct strbuf said = STRBUF_INIT;
 	bool found = false;
 
@@ -51,17 +51,17 @@ static void print_hint(const char *text)
 	}
 }
 
-bool advice_first(const struct session *session, const char *what)
+bool advice_first(const char *home, const char *worktree, const char *what)
 {
-	char *name = xstrfmt("%s: %s", session->worktree, what);
+	char *name = xstrfmt("%s: %s", worktree, what);
 	bool first;
 
 	/* It is one line of the file. */
 	for (char *at = name; (at = strchr(at, '\n'));)
 		*at = ' ';
-	first = !was_said(session, name, false);
+	first = !was_said(home, name, false);
 	if (first)
-		(void)was_said(session, name, true);
+		(void)was_said(home, name, true);
 	free(name);
 	return first;
 }
@@ -69,12 +69,12 @@ bool advice_first(const struct session *session, const char *what)
 bool advice_due(const struct session *session, enum advice which)
 {
 	return session->settings.advice && !opt_common.quiet && !opt_common.json &&
-	       isatty(STDERR_FILENO) && !was_said(session, texts[which].name, false);
+	       isatty(STDERR_FILENO) && !was_said(session->home, texts[which].name, false);
 }
 
 void advice_say(const struct session *session, enum advice which)
 {
-	if (!advice_due(session, which) || was_said(session, texts[which].name, true))
+	if (!advice_due(session, which) || was_said(session->home, texts[which].name, true))
 		return;
 	print_hint(texts[which].text);
 	print_hint(off);
@@ -82,7 +82,8 @@ void advice_say(const struct session *session, enum advice which)
 
 void advice_evicted(const struct session *session, const char *evicted)
 {
-	if (!evicted || (opt_common.quiet && report_speaks()) || !advice_first(session, "evicted"))
+	if (!evicted || (opt_common.quiet && report_speaks()) || 
+	    !advice_first(session->home, session->worktree, "evicted"))
 		return;
 	report_messagef("warning",
 			"%s was removed, and the oldest will be from now on; 'git checkpoint pin' "

@@ -169,7 +169,7 @@ static void add_names(struct complete *complete, const struct ckpt_record *recor
 			complete_add(complete, position, text);
 	} else if (!strlist_has(&complete->look->args, record->id)) {
 		complete_add(complete,
-			     is_short_id(complete->typed) ? report_short_id(record) : record->id,
+			     is_short_id(complete->typed) ? report_short_id(record->id) : record->id,
 			     text);
 	}
 	if (*complete->typed == 's' && record->step >= 0) {
@@ -255,7 +255,7 @@ void complete_checkpoints(struct complete *complete)
 			continue;
 		position = report_position(&back, &record);
 		/* With part of an id typed, older ones come into reach. */
-		if (is_short_id(typed) ? !strncmp(report_short_id(&record), typed, strlen(typed))
+		if (is_short_id(typed) ? !strncmp(report_short_id(record.id), typed, strlen(typed))
 				       : strncmp(typed, "chk_", 4) != 0 ||
 						 !strncmp(record.id, typed, strlen(typed))) {
 			add_names(complete, &record, position, &steps);

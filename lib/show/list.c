@@ -27,7 +27,7 @@ static void add_for_people(struct table *table, const struct list_row *listed, i
 	char minute[CLOCK_ISO_SIZE], *title = report_marked_title(record, now);
 	struct row row = ROW_INIT;
 
-	row_show(&row, "id", "%s", report_short_id(record));
+	row_show(&row, "id", "%s", report_short_id(record->id));
 	row_show(&row, "position", "%s", listed->position);
 	row_show(&row, "created_at", "%s", clock_format_minute(minute, record->created_at));
 	row_show(&row, "branch", "%s",

@@ -351,17 +351,12 @@ char *report_position(size_t *back, const struct ckpt_record *record)
 	return *back > 1 ? xstrfmt("@~%zu", *back - 1) : xstrdup("@");
 }
 
-static const char *short_id(const char *id)
+const char *report_short_id(const char *id)
 {
 	enum { DIGITS = 6 };
 	size_t len = strlen(id);
 
 	return id + (len > DIGITS ? len - DIGITS : 0);
-}
-
-const char *report_short_id(const struct ckpt_record *record)
-{
-	return short_id(record->id);
 }
 
 /* The six digits stand last, where a row is cut, and tell more than the rest of the id. */
@@ -373,7 +368,7 @@ static char *row_title(const struct ckpt_record *record)
 
 	if (!id)
 		return title;
-	brief = xstrfmt("%.*schk_\xe2\x80\xa6%s", (int)(id - title), title, short_id(id));
+	brief = xstrfmt("%.*schk_\xe2\x80\xa6%s", (int)(id - title), title, report_short_id(id));
 	free(title);
 	return brief;
 }

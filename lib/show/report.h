@@ -111,8 +111,8 @@ json_t *report_skips(const struct skip_list *skips);
  */
 char *report_position(size_t *back, const struct ckpt_record *record);
 
-/** The six digits at the end of its id. */
-const char *report_short_id(const struct ckpt_record *record);
+/** The six digits at the end of an id. */
+const char *report_short_id(const char *id);
 
 /**
  * The title for a row of a table, after what is special about the checkpoint:

@@ -48,8 +48,8 @@ void advice_say(const struct session *session, enum advice which);
  */
 void advice_evicted(const struct session *session, const char *evicted);
 
-/** True the first time that it is asked about `what` in this worktree; the same file remembers. */
-bool advice_first(const struct session *session, const char *what);
+/** True the first time that it is asked about `what` in a worktree; the same file, in `home`, remembers. */
+bool advice_first(const char *home, const char *worktree, const char *what);
 
 /* --- agents.c --- */
 

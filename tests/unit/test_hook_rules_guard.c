@@ -413,6 +413,44 @@ static void test_hook_rules_who_changes_files(void **state)
 	assert_int_equal(actor_of("git rebase -x y > sh /usr/lib/git-core/git-/y > git reset --hard"), 2);
 }
 
+/* What the line about a command calls it; "" if there is none, as git is to be quiet. */
+static void expect_said(const char *chain, const char *expected)
+{
+	static const char *const args[] = { "2", "token" };
+	struct hook_call call = { .name = HOOK_FSMONITOR, .args = args, .args_nr = 2 };
+	struct strbuf said = STRBUF_INIT;
+	struct hook_decision decision;
+	struct proc_list list;
+
+	make_chain(&list, chain);
+	call.ancestors = &list;
+	hook_decide(&decision, &call);
+	assert_true(decision.act);
+	if (!hook_decision_quiet(&decision))
+		hook_decision_describe(&said, &decision);
+	assert_string_equal(said.buf, expected);
+	strbuf_release(&said);
+	proc_list_release(&list);
+}
+
+static void test_hook_rules_what_is_said(void **state)
+{
+	(void)state;
+	expect_said("bash > git rebase main", "rebase");
+	expect_said("bash > git rebase --abort", "rebase --abort");
+	expect_said("bash > git co x > git checkout -f x", "checkout");
+	expect_said("bash > git reset -q --hard", "");
+	expect_said("bash > git clean -fdq", "");
+	expect_said("bash > git pull --quiet > git merge --quiet x", "");
+	expect_said("bash > git co x > git checkout -q x", "");
+	/* git calls many of its own with -q. */
+	expect_said("bash > git stash pop > git read-tree -q -u x", "stash");
+	/* This is a name, a value, a path. */
+	expect_said("bash > git checkout -bq", "checkout");
+	expect_said("bash > git stash push -m -q", "stash");
+	expect_said("bash > git checkout x -- -q", "checkout");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -424,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_hook_rules_never_for_what_we_do_ourselves),
 		cmocka_unit_test(test_hook_rules_the_topmost_git),
 		cmocka_unit_test(test_hook_rules_who_changes_files),
+		cmocka_unit_test(test_hook_rules_what_is_said),
 	};
 
 	return cmocka_run_group_tests_name("hook_rules: guard", tests, NULL, NULL);

@@ -106,19 +106,19 @@ test_what_is_saved_in_a_submodule_says_so() {
 	(cd m && guard_only)
 	echo dirty >>m/d.txt
 	state >"$T/before"
-	run git submodule foreach 'git reset -q --hard'
-	grep '^checkpoint: ' "$T/err" >"$T/said"
-	expect_grep "^checkpoint: saved chk_[0-9a-f_]* before submodule; 'git checkpoint restore --git @' goes back\$" "$T/said"
-	expect_grep "^checkpoint: saved chk_[0-9a-f_]* before submodule in 'm'; 'git -C m checkpoint restore --git @' goes back\$" "$T/said"
+	run git submodule foreach 'git reset --hard'
+	grep 'goes back$' "$T/err" >"$T/said"
+	expect_grep "^checkpoint: saved chk_[0-9a-f_]* before submodule; 'git checkpoint restore --git [0-9a-f]\{6\}' goes back\$" "$T/said"
+	expect_grep "^checkpoint: saved chk_[0-9a-f_]* before submodule in 'm'; 'git -C m checkpoint restore --git [0-9a-f]\{6\}' goes back\$" "$T/said"
 	expect_eq 2 "$(wc -l <"$T/said")"
 	git -C m checkpoint restore -q -y --git @
 	expect_grep dirty m/d.txt
 	# again, and from elsewhere
-	git submodule --quiet foreach 'git reset -q --hard' 2>"$T/said"
-	expect_grep "^checkpoint: state before submodule in 'm' is in chk_[0-9a-f_]*; 'git -C m checkpoint restore --git chk_[0-9a-f_]*' goes back\$" "$T/said"
+	git submodule --quiet foreach 'git reset --hard' 2>"$T/said"
+	expect_grep "^checkpoint: state before submodule in 'm' is in chk_[0-9a-f_]*; 'git -C m checkpoint restore --git [0-9a-f]\{6\}' goes back\$" "$T/said"
 	echo dirtier >>m/d.txt
-	git -C m reset -q --hard 2>"$T/said"
-	expect_grep "before reset; 'git checkpoint restore --git @' goes back\$" "$T/said"
+	git -C m reset --hard 2>"$T/said"
+	expect_grep "before reset; 'git checkpoint restore --git [0-9a-f]\{6\}' goes back\$" "$T/said"
 }
 
 test_what_is_done_to_all_submodules() {

@@ -343,11 +343,10 @@ test_an_identical_state_takes_none_and_names_the_one_that_has_it() {
 	fresh dirty
 	guard_only
 	git-checkpoint save -q -m mine
-	run git reset -q --hard
-	expect_eq '' "$(cat "$T/out")" 'output'
+	run git reset --hard
 	id=$(git-checkpoint list | cut -d ' ' -f 1)
-	expect_grep "^checkpoint: state before reset is in $id; 'git checkpoint restore --git $id' goes back\$" "$T/err"
-	expect_eq 1 "$(wc -l <"$T/err")"
+	expect_grep "^checkpoint: state before reset is in $id; 'git checkpoint restore --git ${id##*_}' goes back\$" "$T/err"
+	expect_eq 1 "$(grep -c "$id" "$T/err")"
 	expect_eq 'mine cli' "$(checkpoints)"
 }
 
@@ -382,9 +381,45 @@ test_quiet() {
 	fresh dirty
 	guard_only
 	git config checkpoint.hookQuiet true
+	run git reset --hard
+	expect_eq '' "$(cat "$T/err")" 'output'
+	expect_eq 'pre-reset hook' "$(checkpoints)"
+}
+
+# Scripts that ask git for silence got a line for each command.
+test_quiet_git_is_quiet() {
+	make_template
+	fresh dirty
+	guard_only
 	run git reset -q --hard
 	expect_eq '' "$(cat "$T/out" "$T/err")" 'output'
 	expect_eq 'pre-reset hook' "$(checkpoints)"
+}
+
+# "@" is another one as soon as a watcher takes it, and who aborts a rebase begins none.
+test_the_line_says_what_was_typed_and_what_goes_back() {
+	make_template
+	fresh 'git checkout -q conf; git rebase -q main >/dev/null 2>&1 || :; echo mine >>d.txt'
+	guard_only
+	run git rebase --abort
+	expect_grep "^checkpoint: saved .* before rebase --abort; '" "$T/err"
+	echo ruined >d.txt
+	git-checkpoint save -q
+	eval "$(sed -n "s/^checkpoint: .*; '\(.*\)' goes back\$/\1 -q -y/p" "$T/err")"
+	expect_grep '^mine$' d.txt
+	expect_exists .git/rebase-merge
+}
+
+test_how_to_silence_it_is_said_once() {
+	make_template
+	fresh dirty
+	guard_only
+	run git reset --hard
+	expect_grep "^checkpoint: 'git config checkpoint.hookQuiet true' turns such lines off" "$T/err"
+	echo again >>d.txt
+	run git reset --hard
+	expect_grep '^checkpoint: saved' "$T/err"
+	expect_no_grep hookQuiet "$T/err"
 }
 
 test_places_with_nothing_to_save() {
