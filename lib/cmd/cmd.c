@@ -17,16 +17,12 @@ void cmd_offer(struct complete *complete)
 
 int cmd_check_name(const char *name, bool move)
 {
-	if (!name)
-		return move ? ckpt_error_set(CKPT_EUSAGE, "option '--move-name' needs '--name'")
-			    : 0;
-	if (keepers_valid_name(name))
-		return 0;
-	return ckpt_error_set(
-		CKPT_EUSAGE,
-		"option '--name': '%s' cannot be a name: use letters, digits, '.', '_' "
-		"and '-', not only hexadecimal digits, and not 'step', 'turn' or 'session'",
-		name);
+	const char *flaw = name ? keepers_name_flaw(name) : NULL;
+
+	if (!name && move)
+		return ckpt_error_set(CKPT_EUSAGE, "option '--move-name' needs '--name'");
+	return flaw ? ckpt_error_set(CKPT_EUSAGE, "option '--name': '%s' cannot be a name: %s", name, flaw)
+		    : 0;
 }
 
 /* Words of git and of other programs that keep states. */

@@ -116,7 +116,7 @@ static int add_ref(struct incoming_bundle *bundle, const char *line)
 		if (refs_find(&bundle->refs, rest))
 			return ckpt_error_set(CKPT_ERROR, "'%s' is in the bundle twice", rest);
 		refs_add(&bundle->refs, rest, &oid);
-	} else if ((rest = skip_prefix(name, "refs/keep/name/")) && keepers_valid_name(rest)) {
+	} else if ((rest = skip_prefix(name, "refs/keep/name/")) && !keepers_name_flaw(rest)) {
 		add_name(bundle, rest, &oid);
 	} else if ((rest = skip_prefix(name, "refs/keep/pin/")) && refs_valid_id(rest)) {
 		strlist_add(&bundle->pinned, rest);

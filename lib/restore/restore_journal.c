@@ -134,11 +134,12 @@ static void note_git(struct undo_entry *entry, const struct journal *journal)
 int restore_note(struct restore *r, const char *safety)
 {
 	const char *before = r->opts->step.interrupted ? r->opts->step.interrupted->id : safety;
+	bool idle = plan_is_empty(&r->plan) && gitback_is_empty(&r->git) && !r->opts->step.interrupted;
 	struct undo_stack *stack = &r->journal.undo;
 	struct undo_entry *entry;
 
-	if (r->opts->step.abort) {
-		/* As it was. */
+	if (r->opts->step.abort || idle) {
+		/* As it was: a step that did nothing is not used up. */
 	} else if (r->opts->kind == JOURNAL_UNDO) {
 		entry = stack->done ? &stack->items[stack->done - 1] : NULL;
 		if (entry && !strcmp(entry->before, r->opts->target->id)) {
@@ -155,7 +156,7 @@ int restore_note(struct restore *r, const char *safety)
 			replace_made(entry, &r->journal);
 			note_source(entry, &r->journal);
 		}
-	} else if (!plan_is_empty(&r->plan) || !gitback_is_empty(&r->git) || r->opts->step.interrupted) {
+	} else {
 		journal_undo_push(stack, before, r->opts->target->id,
 				  r->touched.nr ? &r->touched : &r->scope, &r->journal.made);
 		note_git(&stack->items[stack->nr - 1], &r->journal);

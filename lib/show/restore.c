@@ -275,9 +275,9 @@ static void print_git(const struct restore_result *result)
 
 	gitplan_describe_index(&index, &to->index);
 	if (result->git.what == JOURNAL_GIT)
-		strbuf_addf(&text, "Git: %s%s%s at %.7s, ", to->branch ? "on '" : "detached",
+		strbuf_addf(&text, "Git: %s%s%s %s%.7s, ", to->branch ? "on '" : "detached",
 			    to->branch ? to->branch : "", to->branch ? "'" : "",
-			    to->head ? to->head : "no commit");
+			    to->head ? "at " : "without a commit", to->head ? to->head : "");
 	else
 		strbuf_addstr(&text, "Index: ");
 	strbuf_addf(&text, index.len ? "%s back" : "nothing staged", index.buf);
@@ -410,10 +410,11 @@ static const char *find_way_back(const struct restore_opts *opts,
 {
 	if (opts->step.abort)
 		return NULL;
-	if (opts->kind == JOURNAL_UNDO)
-		return "git checkpoint redo";
-	return opts->step.interrupted || opts->kind == JOURNAL_REDO ? SHOW_RESTORE_UNDO
-							       : show_restore_way_back(result);
+	if (opts->step.interrupted)
+		return opts->kind == JOURNAL_UNDO ? SHOW_RESTORE_REDO : SHOW_RESTORE_UNDO;
+	return opts->kind == JOURNAL_UNDO && show_restore_way_back(result)
+		       ? SHOW_RESTORE_REDO
+		       : show_restore_way_back(result);
 }
 
 /* With the source, which must be the same; the caller frees it. */

@@ -51,6 +51,7 @@ void show_restore_print_plan(const struct restore_result *result, const struct c
 void show_restore_count(size_t counts[3], const struct plan *plan);
 
 #define SHOW_RESTORE_UNDO "git checkpoint undo"
+#define SHOW_RESTORE_REDO "git checkpoint redo"
 
 /** What leads to the state before a restore, or NULL: one that had nothing to do is not undone. */
 const char *show_restore_way_back(const struct restore_result *result);

@@ -12,6 +12,7 @@
 #define DIR "refs/keep"
 
 enum { NAME_LEN_MAX = 100 };
+#define NAME_LEN_TEXT "100"
 
 static const char *const dirs[] = {
 	[KEEPER_PIN] = DIR "/pin",	   [KEEPER_NAME] = DIR "/name",
@@ -39,15 +40,28 @@ static bool is_bad_ref(const char *name, size_t len)
 	       (len > 5 && !strcmp(name + len - 5, ".lock"));
 }
 
-bool keepers_valid_name(const char *name)
+const char *keepers_name_flaw(const char *name)
 {
 	static const char letters[] = "0123456789abcdefABCDEFghijklmnopqrstuvwxyz"
 				      "GHIJKLMNOPQRSTUVWXYZ._-";
 	size_t len = strlen(name);
 
-	return len && len <= NAME_LEN_MAX && !strchr("._-", name[0]) &&
-	       !name[strspn(name, letters)] && name[strspn(name, "0123456789abcdefABCDEF")] &&
-	       strncmp(name, "chk_", 4) != 0 && !is_word(name) && !is_bad_ref(name, len);
+	if (!len)
+		return "it is empty";
+	if (len > NAME_LEN_MAX)
+		return "it has more than " NAME_LEN_TEXT " characters";
+	if (name[strspn(name, letters)])
+		return "use only letters, digits, '.', '_' and '-'";
+	if (strchr("._-", name[0]))
+		return "it has to begin with a letter or a digit";
+	if (!name[strspn(name, "0123456789abcdefABCDEF")])
+		return "only hexadecimal digits could be those of an id";
+	if (!strncmp(name, "chk_", 4))
+		return "it begins as ids do";
+	if (is_word(name))
+		return "it is a word that names checkpoints in another way";
+	return is_bad_ref(name, len) ? "git takes no '..' in a name, and neither '.' nor '.lock' at its end"
+				     : NULL;
 }
 
 /* --- reading --- */
@@ -135,7 +149,7 @@ static int add_kept(struct keepers *out, struct store *store, const char *ref)
 	int err = 0;
 
 	if (kept.who == KEEPER_NAME) {
-		if (!keepers_valid_name(name))
+		if (keepers_name_flaw(name))
 			return 0;
 		err = refs_read(&kept.commit, store, ref);
 		/* Taken away just now; any other failure would leave its checkpoint unprotected. */
@@ -240,7 +254,7 @@ void keepers_names(struct strlist *out, struct store *store)
 bool keepers_find(struct oid *out, struct store *store, enum keeper who, const char *name)
 {
 	char *ref = xstrfmt("%s/%s", dirs[who], name);
-	bool found = (who != KEEPER_NAME || keepers_valid_name(name)) && !refs_read(out, store, ref);
+	bool found = (who != KEEPER_NAME || !keepers_name_flaw(name)) && !refs_read(out, store, ref);
 
 	free(ref);
 	return found;

@@ -65,11 +65,11 @@ void keepers_names(struct strlist *out, struct store *store);
 bool keepers_find(struct oid *out, struct store *store, enum keeper who, const char *name);
 
 /**
- * True if a checkpoint can have this name: letters, digits, '.', '_' and '-',
+ * NULL if a checkpoint can have this name, otherwise why not: letters, digits, '.', '_' and '-',
  * beginning with a letter or a digit, a valid end of a ref, and nothing that
  * could be an id, a commit or another way to name a checkpoint.
  */
-bool keepers_valid_name(const char *name);
+const char *keepers_name_flaw(const char *name);
 
 /* --- changes; the store must be locked --- */
 

@@ -82,7 +82,7 @@ keeps() {
 		cat "$T/out" "$T/err"
 		fail "'$*' destroyed nothing that is left out as a rule"
 	}
-	id=$(sed -n 's/^checkpoint: saved \(chk_[^ ]*\) before .*/\1/p' "$T/err" | head -n 1)
+	id=$(git-checkpoint list --json | jq -r '[.checkpoints[] | select(.source == "hook") | .id] | last // ""')
 	test -n "$id" || fail "'$*' is not noticed: $(cat "$T/err")"
 	stored "$id" | sort >"$T/stored"
 	comm -23 "$T/all" "$T/stored" | cut -d' ' -f3- | sort | comm -12 - "$T/lost" >"$T/gone"
@@ -210,7 +210,7 @@ test_what_default_patterns_leave_out() {
 	run git rebase -q -x 'git checkout -q b -- t.log && git reset -q --hard' main
 	expect_eq 'PRECIOUS t.log' "$(git --git-dir="$(store_dir)" show latest:t.log)"
 	# and of which only the second leads there
-	fresh 'precious; git config alias.go "!git reset -q --hard && git checkout -q b"; echo x >>d.txt'
+	fresh 'precious; git config alias.go "!git reset --hard && git checkout b"; echo x >>d.txt'
 	guard_only
 	run git go
 	expect_eq tracked "$(cat t.log)"

@@ -141,7 +141,7 @@ test_an_identical_state_takes_none() {
 	fresh dirty
 	install_hooks
 	git-checkpoint save -q -m mine
-	git merge -q feat 2>"$T/err"
+	git merge feat >/dev/null 2>"$T/err"
 	expect_eq 'mine cli' "$(checkpoints)"
 	expect_grep '^checkpoint: state before merge is in chk_' "$T/err"
 	git merge -q other 2>"$T/err"

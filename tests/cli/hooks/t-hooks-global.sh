@@ -54,7 +54,7 @@ expect_protected() {
 		git reset -q --hard topic 2>/dev/null
 		n=$(count)
 		echo "not in git $n" >note
-		git rebase -q -f main 2>"$T/rebase"
+		git rebase -f main 2>"$T/rebase"
 		expect_grep '^checkpoint: saved .* before rebase; ' "$T/rebase"
 		expect_eq $((n + 1)) "$(count)" "checkpoints in $1"
 		rm note
@@ -115,7 +115,7 @@ test_a_merge_in_a_new_repository_is_seen() {
 	new_repository new
 	cd new
 	echo mine >note
-	git merge -q -m merged main 2>"$T/err"
+	git merge -m merged main 2>"$T/err"
 	expect_grep '^checkpoint: saved .* before merge; ' "$T/err"
 	expect_eq 1 "$(count)"
 }
@@ -160,7 +160,7 @@ test_the_guard_sees_every_repository() {
 		(
 			cd $repo
 			echo mine >>b
-			git reset -q --hard 2>"$T/err"
+			git reset --hard 2>"$T/err"
 			expect_grep '^checkpoint: saved .* before reset; ' "$T/err"
 			git-checkpoint restore -q --yes @
 			expect_grep mine b

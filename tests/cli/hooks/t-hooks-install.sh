@@ -215,7 +215,7 @@ test_tracked_hooks_are_not_written_to() {
 	# the guard does without
 	expect_exit 1 hooks install -q --guard 2>"$T/err"
 	echo changed >>a
-	git reset -q --hard 2>"$T/err"
+	git reset --hard 2>"$T/err"
 	expect_grep '^checkpoint: saved' "$T/err"
 	git checkout -q topic
 	git rebase -q main >/dev/null 2>&1

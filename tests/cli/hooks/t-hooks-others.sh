@@ -369,7 +369,7 @@ test_a_worktree_that_asks_another_program() {
 	expect_same "$T/config" .git/config
 	hooks status -q
 	echo changed >>a
-	git reset -q --hard 2>"$T/err"
+	git reset --hard 2>"$T/err"
 	expect_grep '^checkpoint: saved' "$T/err"
 }
 

@@ -169,6 +169,27 @@ test_a_restore_that_does_nothing_is_no_step() {
 	expect_noted s2
 }
 
+# It said that there was nothing to do, and the next one went one step too far.
+test_an_undo_that_does_nothing_uses_up_no_step() {
+	for i in 1 2 3; do
+		echo $i >a
+		git-checkpoint save -q -m "$i"
+	done
+	git-checkpoint restore -q --yes @~2
+	git-checkpoint restore -q --yes @~1
+	# by hand to where undo leads
+	echo 1 >a
+	git-checkpoint undo --yes >"$T/out"
+	expect_grep 'nothing to do$' "$T/out"
+	expect_no_grep redo "$T/out"
+	expect_eq 1 "$(cat a)"
+	echo edited >a
+	git-checkpoint undo -q --yes
+	expect_eq 1 "$(cat a)"
+	git-checkpoint undo -q --yes
+	expect_eq 3 "$(cat a)"
+}
+
 test_a_dry_run_or_a_refusal_is_no_step() {
 	states 2
 	restoring 0 restore -n "$s1"
