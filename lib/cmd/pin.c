@@ -19,13 +19,11 @@ static bool offer(struct complete *complete, const char *what)
 
 static int mark(struct session *session, const char *checkpoint, bool pin)
 {
-	char *was = NULL;
 	const struct drop_pin request = {
 		.checkpoint = checkpoint,
 		.pin = pin,
 		.name = given,
 		.move_name = move_name,
-		.was = &was,
 	};
 	struct ckpt_record record = CKPT_RECORD_INIT;
 	int err = cmd_check_name(given, move_name);
@@ -36,10 +34,8 @@ static int mark(struct session *session, const char *checkpoint, bool pin)
 		err = report_json(json_pack("{s:o}", "checkpoint", report_listed(&record)),
 				  EXIT_DONE);
 	else if (!err)
-		report_text("%s %s%s%s%s%s\n", pin ? "Pinned" : "Unpinned", report_id(record.id),
-			    given ? " as " : "", given ? given : "", was ? ", no longer as " : "",
-			    was ? was : "");
-	free(was);
+		report_text("%s %s%s%s\n", pin ? "Pinned" : "Unpinned", report_id(record.id),
+			    given ? " as " : "", given ? given : "");
 	record_release(&record);
 	return err;
 }

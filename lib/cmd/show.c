@@ -86,6 +86,7 @@ static void print_head(const struct ckpt_record *record)
 		 record->base ? " since " : "", record->base ? record->base : "");
 	if (record->state_only)
 		row_show(&row, "files", "none, only state");
+	row_show_paths(&row, "name", &record->names);
 	row_show_paths(&row, "scope", &record->scope);
 	show_agent(&row, &record->agent);
 	show_git_row(&row, record);

@@ -66,7 +66,7 @@ static int find_named(struct ckpt_record *out, struct store *store, const char *
 		snprintf(out->id, sizeof(out->id), "%s", name);
 		out->commit = ref->commit;
 		out->pinned = keepers_has(keepers, KEEPER_PIN, name) ||
-			      keepers_name_of(keepers, &out->commit);
+			      keepers_names_of(NULL, keepers, &out->commit);
 		err = 0;
 	}
 	refs_release(&refs);
@@ -122,12 +122,12 @@ static int set_name(struct ckpt_record *record, struct store *store, const char 
 	if (!move)
 		err = lookup_name_free(store, &refs, name, &record->commit);
 	if (!err)
-		err = keepers_set_name(store, name, &record->commit);
+		err = keepers_add(store, KEEPER_NAME, name, &record->commit);
 	refs_release(&refs);
 	if (err)
 		return err;
-	free(record->name);
-	record->name = xstrdup(name);
+	strlist_add(&record->names, name);
+	strlist_sort_unique(&record->names);
 	record->pinned = true;
 	return 0;
 }
@@ -135,16 +135,14 @@ static int set_name(struct ckpt_record *record, struct store *store, const char 
 static int set_pinned(struct ckpt_record *record, struct store *store, bool pin)
 {
 	int err = pin ? keepers_add(store, KEEPER_PIN, record->id, &record->commit) :
-			keepers_unname(store, &record->commit, NULL);
+			keepers_unname(store, &record->commit);
 
 	if (!err && !pin)
 		err = keepers_remove(store, KEEPER_PIN, record->id);
 	if (err)
 		return err;
-	if (!pin) {
-		free(record->name);
-		record->name = NULL;
-	}
+	if (!pin)
+		strlist_release(&record->names);
 	record->pinned = pin;
 	return 0;
 }
@@ -154,20 +152,13 @@ static int change_pin(struct ckpt_record *record, struct session *session,
 {
 	struct store *store = session->store;
 	bool was_pinned = record->pinned;
-	char *was = record->name ? xstrdup(record->name) : NULL;
-	int err;
+	size_t names = record->names.nr;
+	int err = request->name ? set_name(record, store, request->name, request->move_name) :
+				  set_pinned(record, store, request->pin);
 
-	err = request->name ? set_name(record, store, request->name, request->move_name) :
-			      set_pinned(record, store, request->pin);
-	if (!err && (was_pinned != record->pinned ||
-		     (was ? !record->name || strcmp(was, record->name) : record->name != NULL)))
+	if (!err && (was_pinned != record->pinned || names != record->names.nr))
 		(void)audit_add(store, request->pin ? "pin" : "unpin", record->id, &record->commit,
 				record->reason, record->state_hash);
-	if (!err && request->was && was && record->name && strcmp(was, record->name) != 0) {
-		*request->was = was;
-		was = NULL;
-	}
-	free(was);
 	return err;
 }
 

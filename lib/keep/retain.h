@@ -55,7 +55,6 @@ struct drop_pin {
 	bool pin;	  /**< false: unpin it, which takes its name away */
 	const char *name; /**< to give to it, a valid one; NULL: none */
 	bool move_name;	  /**< even if another one has it */
-	char **was; /**< gets the name that another one replaces, or NULL; the caller frees it */
 };
 
 /** `out` is the checkpoint with the change. CKPT_EREFUSED: the name is taken. */

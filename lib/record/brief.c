@@ -159,7 +159,7 @@ static int ask_keepers(struct ckpt_briefs *briefs, struct store *store)
 		brief->needed = keepers_need(keepers, &brief->ref);
 		brief->pinned = brief->needed &&
 				(keepers_has(keepers, KEEPER_PIN, brief->ref.id) ||
-				 keepers_name_of(keepers, &brief->ref.commit));
+				 keepers_names_of(NULL, keepers, &brief->ref.commit));
 		brief->imported = brief->needed &&
 				  keepers_has(keepers, KEEPER_IMPORT, brief->ref.id);
 	}

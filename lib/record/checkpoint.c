@@ -326,7 +326,7 @@ void record_release(struct ckpt_record *record)
 			strlist_release(member_at(record, &fields[i]));
 	}
 	free(record->machine);
-	free(record->name);
+	strlist_release(&record->names);
 	record_captures_release(&record->captures);
 	*record = (struct ckpt_record)CKPT_RECORD_INIT;
 }
@@ -616,13 +616,11 @@ int record_read_kept(struct ckpt_record *out, struct store *store, const struct 
 		     const struct keepers *keepers)
 {
 	int err = record_read_saved(out, store, ref);
-	const char *name;
 
 	if (err)
 		return err;
-	name = keepers_name_of(keepers, &ref->commit);
-	out->name = name ? xstrdup(name) : NULL;
-	out->pinned = name || keepers_has(keepers, KEEPER_PIN, ref->id);
+	out->pinned = keepers_names_of(&out->names, keepers, &ref->commit) ||
+		      keepers_has(keepers, KEEPER_PIN, ref->id);
 	out->imported = keepers_has(keepers, KEEPER_IMPORT, ref->id);
 	return 0;
 }

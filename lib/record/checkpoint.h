@@ -82,7 +82,7 @@ struct ckpt_record {
 	bool pinned;	 /**< or named; not part of the commit, see keepers.h */
 	bool imported;	 /**< taken elsewhere; "@" never means it; not part of the commit */
 	char *machine;	 /**< fetched from there, see store/fetched.h; NULL: one of this store */
-	char *name;	 /**< given by a person, or NULL: see keepers.h; not part of the commit */
+	struct strlist names; /**< given by people: see keepers.h; not part of the commit */
 	/** Nobody asked for it: a hook, the guard, an agent, a workflow or a restore took it. */
 	bool automatic;
 	/** What a restore took before it touched anything; "@" means the one before it. */

@@ -16,25 +16,24 @@ void export_result_release(struct export_result *result)
 
 static int write_bundle(struct session *session, const struct ckpt_record *record, int fd)
 {
-	char *ref = xstrfmt("refs/checkpoints/%s", record->id), *pin, *name;
-	const char *args[8] = { "bundle", "create", "-q", "-", ref };
+	const char **args = xcalloc(record->names.nr + 7, sizeof(*args));
+	struct strlist refs = STRLIST_INIT;
 	const struct gitrun how = { .gitdir = session->store->path, .output = fd };
 	struct strbuf said = STRBUF_INIT;
 	struct oid commit;
-	size_t nr = 5;
 	int err;
 
-	pin = xstrfmt("refs/keep/pin/%s", record->id);
-	name = xstrfmt("refs/keep/name/%s", record->name ? record->name : "");
-	if (record->name)
-		args[nr++] = name;
+	strlist_addf(&refs, "refs/checkpoints/%s", record->id);
+	for (size_t i = 0; i < record->names.nr; i++)
+		strlist_addf(&refs, "refs/keep/name/%s", record->names.items[i]);
 	if (keepers_find(&commit, session->store, KEEPER_PIN, record->id))
-		args[nr++] = pin;
+		strlist_addf(&refs, "refs/keep/pin/%s", record->id);
+	memcpy(args, (const char *[]){ "bundle", "create", "-q", "-" }, 4 * sizeof(*args));
+	memcpy(args + 4, refs.items, refs.nr * sizeof(*args));
 	err = gitrun_told(&said, &how, args);
 	strbuf_release(&said);
-	free(ref);
-	free(pin);
-	free(name);
+	strlist_release(&refs);
+	free(args);
 	return err;
 }
 

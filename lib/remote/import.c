@@ -115,23 +115,25 @@ static int check_all(struct import *job)
 static int give_name(struct import *job, const struct ref_item *ref)
 {
 	struct store *store = job->session->store;
+	bool pin = pathset_has(&job->bundle.pinned, ref->id);
 	struct oid taken;
+	int err = 0;
 
-	for (size_t i = 0; i < job->bundle.names_nr; i++) {
+	for (size_t i = 0; i < job->bundle.names_nr && !err; i++) {
 		const struct incoming_name *name = &job->bundle.names[i];
 
 		if (!oid_equal(&name->commit, &ref->commit))
 			continue;
-		if (!keepers_find(&taken, store, KEEPER_NAME, name->name))
-			return keepers_set_name(store, name->name, &ref->commit);
+		if (!keepers_find(&taken, store, KEEPER_NAME, name->name)) {
+			err = keepers_add(store, KEEPER_NAME, name->name, &ref->commit);
+			continue;
+		}
 		strlist_addf(&job->out->warnings,
 			     "'%s' was imported without its name '%s', which another one has here",
 			     ref->id, name->name);
-		return keepers_add(store, KEEPER_PIN, ref->id, &ref->commit);
+		pin = true;
 	}
-	return pathset_has(&job->bundle.pinned, ref->id)
-		       ? keepers_add(store, KEEPER_PIN, ref->id, &ref->commit)
-		       : 0;
+	return pin && !err ? keepers_add(store, KEEPER_PIN, ref->id, &ref->commit) : err;
 }
 
 /* Everything it needs is here: with its ref, it exists. Keepers come first; alone they mean nothing. */

@@ -201,22 +201,23 @@ static int adopt_checkpoint(struct salvage *salvage, const struct ref_item *ref)
 {
 	struct store *store = salvage->session->store;
 	const struct keepers *keepers;
-	const char *name;
+	struct strlist names = STRLIST_INIT;
 	struct ckpt_record record;
 	struct oid taken;
 	int err = 0;
 
 	/* What of it can be read: the store was damaged. */
 	(void)keepers_read(&keepers, salvage->other.store);
-	name = keepers_name_of(keepers, &ref->commit);
+	(void)keepers_names_of(&names, keepers, &ref->commit);
 	/* Before it exists: if this is killed in between, it is not looked at again. */
 	if (keepers_has(keepers, KEEPER_PIN, ref->id))
 		err = keepers_add(store, KEEPER_PIN, ref->id, &ref->commit);
 	/* A name that was given again since stays where it is; this one is still pinned. */
-	if (!err && name)
-		err = keepers_find(&taken, store, KEEPER_NAME, name)
+	for (size_t i = 0; i < names.nr && !err; i++)
+		err = keepers_find(&taken, store, KEEPER_NAME, names.items[i])
 			      ? keepers_add(store, KEEPER_PIN, ref->id, &ref->commit)
-			      : keepers_set_name(store, name, &ref->commit);
+			      : keepers_add(store, KEEPER_NAME, names.items[i], &ref->commit);
+	strlist_release(&names);
 	if (!err)
 		err = refs_create(store, ref->id, &ref->commit);
 	if (!err && !record_read(&record, store, ref)) {

@@ -172,11 +172,6 @@ void save_count_call(struct store *store, const struct save_opts *opts, bool due
 
 /* --- is the newest checkpoint as good as a new one? --- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
 /* A commit, another branch, or what is staged is another state, though no file differs. */
 static bool same_project(const struct save_job *save)
 {
@@ -221,7 +216,7 @@ static bool request_is_new(const struct save_job *save)
 		return true;
 	if (opts->kept.pin && !save->newest.pinned)
 		return true;
-	if (opts->kept.name && !same_text(opts->kept.name, save->newest.name))
+	if (opts->kept.name && !strlist_has(&save->newest.names, opts->kept.name))
 		return true;
 	return extras_are_new(&opts->extras, &save->meta, &save->newest_meta);
 }

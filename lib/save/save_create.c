@@ -212,10 +212,11 @@ static int make_refs(struct save_job *save, struct ckpt_record *record)
 	if (!err)
 		err = refs_create(save->store, record->id, &record->commit);
 	if (!err && opts->kept.name)
-		err = keepers_set_name(save->store, opts->kept.name, &record->commit);
+		err = keepers_add(save->store, KEEPER_NAME, opts->kept.name, &record->commit);
 	if (err)
 		return take_back_refs(save, record, err);
-	record->name = opts->kept.name ? xstrdup(opts->kept.name) : NULL;
+	if (opts->kept.name)
+		strlist_add(&record->names, opts->kept.name);
 	record->pinned = opts->kept.pin || opts->kept.name;
 	return 0;
 }

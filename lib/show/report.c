@@ -253,7 +253,8 @@ static void checkpoint_row(struct row *row, const struct ckpt_record *record)
 		row_json(row, "step", json_null());
 	row_bool(row, "pinned", record->pinned);
 	row_bool(row, "imported", record->imported);
-	row_text(row, "name", record->name);
+	row_text(row, "name", record->names.nr ? record->names.items[0] : NULL);
+	row_json(row, "names", json_texts(&record->names));
 	row_bool(row, "automatic", record->automatic);
 	row_text(row, "safety_for", *record->safety_for ? record->safety_for : NULL);
 	row_text(row, "session", record->agent.session);
@@ -378,9 +379,9 @@ char *report_marked_title(const struct ckpt_record *record, int64_t now)
 	struct strbuf text = STRBUF_INIT, line = STRBUF_INIT;
 	char *title = row_title(record);
 
-	if (record->name)
-		strbuf_addf(&text, "[name %s] ", record->name);
-	else if (record->pinned)
+	for (size_t i = 0; i < record->names.nr; i++)
+		strbuf_addf(&text, "[name %s] ", record->names.items[i]);
+	if (record->pinned && !record->names.nr)
 		strbuf_addstr(&text, "[pinned] ");
 	if (record->imported)
 		strbuf_addstr(&text, "[imported] ");

@@ -221,14 +221,19 @@ bool keepers_has(const struct keepers *keepers, enum keeper who, const char *id)
 	return false;
 }
 
-const char *keepers_name_of(const struct keepers *keepers, const struct oid *commit)
+bool keepers_names_of(struct strlist *out, const struct keepers *keepers, const struct oid *commit)
 {
+	bool found = false;
+
 	/* Those without an id come first. */
 	for (size_t i = 0; i < keepers->nr && !*keepers->items[i].id; i++)
 		if (keepers->items[i].who == KEEPER_NAME && !oid_is_zero(commit) &&
-		    oid_equal(&keepers->items[i].commit, commit))
-			return keepers->items[i].name;
-	return NULL;
+		    oid_equal(&keepers->items[i].commit, commit)) {
+			found = true;
+			if (out)
+				strlist_add(out, keepers->items[i].name);
+		}
+	return found;
 }
 
 bool keepers_need(const struct keepers *keepers, const struct ref_item *ref)
@@ -236,7 +241,7 @@ bool keepers_need(const struct keepers *keepers, const struct ref_item *ref)
 	size_t at = first_of(keepers, ref->id);
 
 	return (at < keepers->nr && !strcmp(keepers->items[at].id, ref->id)) ||
-	       keepers_name_of(keepers, &ref->commit);
+	       keepers_names_of(NULL, keepers, &ref->commit);
 }
 
 void keepers_names(struct strlist *out, struct store *store)
@@ -281,7 +286,7 @@ int keepers_remove(struct store *store, enum keeper who, const char *name)
 	return refs_remove(store, dirs[who], name);
 }
 
-int keepers_unname(struct store *store, const struct oid *commit, const char *except)
+int keepers_unname(struct store *store, const struct oid *commit)
 {
 	struct strlist all = STRLIST_INIT;
 	struct oid oid;
@@ -289,18 +294,10 @@ int keepers_unname(struct store *store, const struct oid *commit, const char *ex
 
 	keepers_names(&all, store);
 	for (size_t i = 0; i < all.nr && !err; i++)
-		if ((!except || strcmp(all.items[i], except)) &&
-		    keepers_find(&oid, store, KEEPER_NAME, all.items[i]) && oid_equal(&oid, commit))
+		if (keepers_find(&oid, store, KEEPER_NAME, all.items[i]) && oid_equal(&oid, commit))
 			err = keepers_remove(store, KEEPER_NAME, all.items[i]);
 	strlist_release(&all);
 	return err;
-}
-
-int keepers_set_name(struct store *store, const char *name, const struct oid *commit)
-{
-	int err = keepers_add(store, KEEPER_NAME, name, commit);
-
-	return err ? err : keepers_unname(store, commit, name);
 }
 
 int keepers_forget(struct store *store, const struct ref_item *ref)

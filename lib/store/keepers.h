@@ -55,8 +55,8 @@ bool keepers_has(const struct keepers *keepers, enum keeper who, const char *id)
 /** Whether anybody needs this checkpoint. */
 bool keepers_need(const struct keepers *keepers, const struct ref_item *ref);
 
-/** The name of the checkpoint with this commit, or NULL. */
-const char *keepers_name_of(const struct keepers *keepers, const struct oid *commit);
+/** Add the names of the checkpoint with this commit to `out`, which may be NULL; true if there are any. */
+bool keepers_names_of(struct strlist *out, const struct keepers *keepers, const struct oid *commit);
 
 /** All names, sorted, whatever they lead to. */
 void keepers_names(struct strlist *out, struct store *store);
@@ -79,14 +79,8 @@ int keepers_add(struct store *store, enum keeper who, const char *name, const st
 /** It is not an error if it does not exist. */
 int keepers_remove(struct store *store, enum keeper who, const char *name);
 
-/**
- * Give a name, or move it: durable when it returns. Another name of the same commit
- * is removed.
- */
-int keepers_set_name(struct store *store, const char *name, const struct oid *commit);
-
-/** Remove the name of this commit, but not `except`, which may be NULL. */
-int keepers_unname(struct store *store, const struct oid *commit, const char *except);
+/** Remove all names of this commit. */
+int keepers_unname(struct store *store, const struct oid *commit);
 
 /**
  * Let one keeper need these ids, as far as they exist; with `alone`, no others. What is new is

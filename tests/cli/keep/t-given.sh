@@ -48,13 +48,30 @@ test_a_name_given_by_pin() {
 	git checkpoint pin --name good @~1 >"$T/out"
 	expect_grep '^Pinned chk_[0-9a-f_]* as good$' "$T/out"
 	expect_eq one "$(named good)"
-	# it may have one
+	# it may have several
 	git checkpoint pin -q --name good @~1
 	git checkpoint pin --name better @~1 >"$T/out"
-	expect_grep '^Pinned chk_[0-9a-f_]* as better, no longer as good$' "$T/out"
+	expect_grep '^Pinned chk_[0-9a-f_]* as better$' "$T/out"
 	expect_eq 'better true' "$(name_of @~1)"
+	expect_eq one "$(named good)"
+	expect_eq '["better","good"]' "$(git checkpoint show --json good | jq -c .names)"
+	expect_eq '[]' "$(git checkpoint show --json @ | jq -c .names)"
+	git checkpoint list >"$T/list"
+	expect_grep '\[name better\] \[name good\] one' "$T/list"
+	# one of them may move on
+	git checkpoint pin -q --move-name --name better @
+	expect_eq 'good true' "$(name_of @~1)"
+	expect_eq 'better true' "$(name_of @)"
+	# all go along to where it is imported
+	git checkpoint pin -q --name best good
+	git checkpoint export good --bundle >"$T/bundle"
+	new=$T/new
+	mkdir "$new"
+	cd "$new"
+	git checkpoint import -q "$T/bundle"
+	expect_eq '["best","good"]' "$(git checkpoint show --json good | jq -c .names)"
+	git checkpoint unpin -q best
 	expect_exit 128 git checkpoint show good
-	expect_eq better "$(git checkpoint pin --json --name better @~1 | jq -r .checkpoint.name)"
 }
 
 test_a_name_is_of_one_checkpoint() {
@@ -103,6 +120,9 @@ test_what_cannot_be_a_name() {
 		expect_grep "'--name'" "$T/err"
 		expect_exit 129 git checkpoint pin --name="$name" @ 2>"$T/err"
 	done
+	# the one rule that it breaks
+	expect_exit 129 git checkpoint pin --name 42 @ 2>"$T/err"
+	expect_grep "'42' cannot be a name: only hexadecimal digits could be those of an id$" "$T/err"
 	expect_exit 129 git checkpoint save --move-name 2>"$T/err"
 	expect_exit 129 git checkpoint pin --move-name @ 2>"$T/err"
 	for name in g x1 chk steps 1.0 v1.0-rc_2 HEAD latest; do
@@ -163,7 +183,7 @@ test_names_that_stock_git_packed() {
 	expect_exit 5 git checkpoint pin --name good @ 2>"$T/err"
 	git checkpoint pin -q --name good --move-name @
 	expect_eq two "$(named good)"
-	expect_exit 128 git checkpoint show better
+	expect_eq two "$(named better)"
 	expect_eq 'null false' "$(name_of @~1)"
 	git checkpoint gc -q
 	git checkpoint unpin -q good
