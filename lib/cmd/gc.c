@@ -38,8 +38,13 @@ static int gc(struct session *session, const struct strlist *args UNUSED)
 {
 	struct gc_result result = { 0 };
 	struct strlist warnings = STRLIST_INIT;
-	int err = session->store ? gc_store(&result, session, progress_enabled()) : 0;
+	int err = 0;
 
+	if (session->store) {
+		session->store->progress = progress_show;
+		err = gc_store(&result, session, progress_enabled());
+		progress_clear();
+	}
 	if (err)
 		return err;
 	note_problems(&warnings, &result);

@@ -100,8 +100,11 @@ static int drop(struct session *session, const struct strlist *args)
 	bool asks = show_drop_asks(yes, dry_run);
 	int err = asks ? confirm(&ids, session, args) : 0;
 
+	if (session->store)
+		session->store->progress = progress_show;
 	if (!err)
 		err = drop_checkpoints(&result, session, asks ? &ids : args, force, dry_run);
+	progress_clear();
 	if (!err)
 		err = show_drop_report(&result, dry_run);
 	strlist_release(&ids);

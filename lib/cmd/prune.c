@@ -74,8 +74,11 @@ static int prune(struct session *session, const struct strlist *args UNUSED)
 	choose_rules(&rules, session);
 	if (session->store && show_drop_asks(yes, dry_run))
 		err = confirm(session, &rules);
-	if (session->store && !err)
+	if (session->store && !err) {
+		session->store->progress = progress_show;
 		err = retain_prune(&result, session, &rules, dry_run);
+		progress_clear();
+	}
 	if (!err) {
 		warn_of_excess(&result);
 		err = show_drop_report(&result, dry_run);

@@ -340,6 +340,8 @@ int save_job_begin(struct save_job *job, struct session *session, const struct s
 		err = store_open_or_create(&session->store, session->worktree);
 	job->store = session->store;
 	if (!err)
+		job->store->progress = job->opts->scan.progress;
+	if (!err)
 		err = store_lock(session->store, session->settings.lock_timeout);
 	/* Packs may have appeared and gone while we waited for the lock. */
 	if (!err)

@@ -3,6 +3,7 @@
 #define CKPT_STORE_PACK_H
 
 #include "store/objects.h"
+#include "tree/tree.h"
 
 /**
  * Writing packs: one pack and its index for each save, in git's format
@@ -134,8 +135,9 @@ int pack_write_index(int fd, const struct pack_entry *entries, size_t nr, const 
  * checksum and the name of each object, with `threads` threads; compute the
  * pack's SHA-1 on the way. `entries` must be sorted by offset. Only with
  * `deltas` some may be deltas, whose bases must be in the pack.
+ * `progress` may be NULL.
  */
 int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
-		size_t nr, bool deltas, unsigned threads);
+		size_t nr, bool deltas, unsigned threads, progress_fn progress);
 
 #endif

@@ -4,6 +4,7 @@
 #include "store/packs_internal.h"
 
 #include <libdeflate.h>
+#include <stdatomic.h>
 #include <zlib.h>
 
 #include <sys/mman.h>
@@ -31,6 +32,8 @@ struct verify {
 	size_t spans_nr;
 	struct verifier *workers;
 	struct oid *pack_id;
+	progress_fn progress; /* may be NULL */
+	_Atomic uint64_t done; /* bytes of objects */
 	struct packs *none;   /* NULL: there are no deltas */
 	struct one_pack self; /* otherwise the pack as its readers see it */
 	struct strbuf index;
@@ -67,6 +70,16 @@ size_t pack_entry_header(unsigned *type, uint64_t *size, const unsigned char *p,
 static bool is_object(unsigned type)
 {
 	return type >= OBJECT_COMMIT && type <= OBJECT_TAG;
+}
+
+static void tell_done(struct verify *verify, uint64_t bytes)
+{
+	enum { MB = 1000 * 1000 };
+	uint64_t done = atomic_fetch_add(&verify->done, bytes) + bytes;
+
+	if (verify->progress)
+		verify->progress("Reading back, in MB", (size_t)(done / MB), (size_t)(verify->size / MB),
+				 NULL);
 }
 
 /* --- deltas: few, and of small objects --- */
@@ -155,6 +168,7 @@ static int check_large(struct verify *verify, struct verifier *worker,
 				    hash_object_header(prefix, objects_type_name(type), size));
 		}
 		done += want;
+		tell_done(verify, want);
 		z.next_in = in + head;
 		z.avail_in = (uInt)(want - head);
 		do {
@@ -194,6 +208,7 @@ static int check_span(struct verify *verify, struct verifier *worker, size_t fir
 	for (size_t i = first; i < end && !err; i++)
 		err = check_small(verify, worker, &entries[i],
 				  worker->packed + (entries[i].offset - start));
+	tell_done(verify, len);
 	return err;
 }
 
@@ -211,7 +226,7 @@ static int hash_pack(struct verify *verify)
 	uint64_t done = 0;
 	int err = 0;
 
-	while (done < verify->size) {
+	while (done < verify->size && !(err = cancel_check())) {
 		size_t want =
 			verify->size - done < FS_CHUNK ? (size_t)(verify->size - done) : FS_CHUNK;
 
@@ -302,10 +317,11 @@ static void close_self(struct verify *verify)
 }
 
 int pack_verify(struct oid *pack_id_out, int fd, uint64_t size, const struct pack_entry *entries,
-		size_t nr, bool deltas, unsigned threads)
+		size_t nr, bool deltas, unsigned threads, progress_fn progress)
 {
 	struct verify verify = {
 		.fd = fd, .size = size, .entries = entries, .nr = nr, .pack_id = pack_id_out,
+		.progress = progress,
 	};
 	int err = deltas ? open_self(&verify) : 0;
 

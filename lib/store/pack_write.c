@@ -475,7 +475,7 @@ int pack_commit(struct pack *pack, uint64_t *bytes_out)
 		goto out;
 	qsort(entries, nr, sizeof(*entries), by_offset);
 	err = pack_verify(&id, pack->fd, pack->size, entries, nr, pack->deltas,
-			  pack->workers_nr);
+			  pack->workers_nr, pack->store->progress);
 	if (err)
 		goto out;
 	if (fs_pwrite_all(pack->fd, id.id, OID_SIZE, (off_t)pack->size) < 0) {

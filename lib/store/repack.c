@@ -132,13 +132,14 @@ static bool must_stop(void *store)
 	return repack_must_yield(store) || cancel_signal();
 }
 
-static int verify_tight(struct store *store, const char *name)
+static int verify_tight(struct store *store, const char *name, bool show)
 {
 	struct strbuf answer = STRBUF_INIT;
 	char *file = xstrfmt("%s/" REPACK_DIR "/%s.pack", store->path, name);
 	/* What verify-pack runs, but without a child that would outlive it if it must be stopped. */
-	const char *const args[] = { LITTLE_MEMORY, "index-pack", "--verify", file, NULL };
-	const struct gitrun how = { .gitdir = store->path, .stop = must_stop, .payload = store };
+	const char *const args[] = { LITTLE_MEMORY, "index-pack", show ? "-v" : "--verify", "--verify",
+				     file, NULL };
+	const struct gitrun how = { .gitdir = store->path, .shown = show, .stop = must_stop, .payload = store };
 	int err = askgit(&answer, &how, args);
 
 	free(file);
@@ -201,7 +202,7 @@ int repack_tight(char **name_out, struct store *store, const struct strbuf *list
 		err = ckpt_error_set(CKPT_ERROR, "'git pack-objects' gave an unexpected answer");
 	if (!err) {
 		*name_out = xstrfmt("pack-%s", answer.buf);
-		err = verify_tight(store, *name_out);
+		err = verify_tight(store, *name_out, flags & REPACK_SHOW);
 	}
 	if (!err)
 		err = prepare_file(store, REPACK_DIR, *name_out, ".pack");

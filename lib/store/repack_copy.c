@@ -337,8 +337,11 @@ int repack_copy(char **name_out, struct strlist *damaged_out, struct store *stor
 		measure_heights(&items);
 		delta_trees(&items, store);
 	}
-	for (size_t i = 0; i < items.nr && !err; i++)
+	for (size_t i = 0; i < items.nr && !err; i++) {
 		err = add_item(pack, store, &items.items[i]);
+		if (store->progress)
+			store->progress("Packing", i, items.nr, NULL);
+	}
 	if (!err)
 		err = pack_commit(pack, NULL);
 	if (!err)

@@ -2,7 +2,7 @@
 #ifndef CKPT_STORE_SHADOW_H
 #define CKPT_STORE_SHADOW_H
 
-#include "base/base.h"
+#include "tree/tree.h"
 
 struct git_odb;
 struct git_repository;
@@ -37,6 +37,7 @@ struct store {
 	struct keepers *keepers;    /**< as they were last read, see keepers.h */
 	struct state *state;	    /**< as last read, see state.h */
 	struct packs *packs;        /**< these three are opened on first use, see objects.h */
+	progress_fn progress;	    /**< told of long work on packs; NULL: nobody looks */
 	struct git_repository *git;
 	struct git_odb *odb;
 };

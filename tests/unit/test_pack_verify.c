@@ -131,7 +131,7 @@ static int verify(struct finished *finished, unsigned threads)
 {
 	struct oid id;
 	int err = pack_verify(&id, finished->fd, finished->bytes.len - OID_SIZE, finished->entries,
-			      finished->nr, false, threads);
+			      finished->nr, false, threads, NULL);
 
 	if (!err)
 		assert_memory_equal(id.id, finished->bytes.buf + finished->bytes.len - OID_SIZE,
@@ -171,6 +171,37 @@ static void test_pack_verify_notices_every_flipped_bit(void **state)
 		assert_int_not_equal(verify(&finished, 1 + len % 2), 0);
 	}
 	free_objects(objects, 6);
+	finished_release(&finished);
+}
+
+static size_t told, told_total;
+
+static void listen(const char *what, size_t done, size_t total, void *payload)
+{
+	(void)payload;
+	assert_string_equal(what, "Reading back, in MB");
+	assert_true(done >= told && done <= total);
+	told = done;
+	told_total = total;
+}
+
+/* What takes long says how far it is, to the end; the header of the pack does not count. */
+static void test_pack_verify_tells_how_far_it_is(void **state)
+{
+	struct finished finished;
+	struct object objects[2];
+	struct oid id;
+
+	(void)state;
+	make_blob(&objects[0], 500);
+	make_blob(&objects[1], 9000000);
+	finish(&finished, objects, 2);
+	assert_int_equal(pack_verify(&id, finished.fd, finished.bytes.len - OID_SIZE, finished.entries, 2,
+				     false, 1, listen),
+			 0);
+	assert_true(told_total > 5);
+	assert_true(told_total - told <= 1);
+	free_objects(objects, 2);
 	finished_release(&finished);
 }
 
@@ -310,6 +341,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pack_index_holds_large_offsets),
 		cmocka_unit_test(test_pack_verify_notices_every_flipped_bit),
+		cmocka_unit_test(test_pack_verify_tells_how_far_it_is),
 		cmocka_unit_test(test_pack_verify_compares_names),
 		cmocka_unit_test(test_objects_damage_is_told_from_absence),
 		cmocka_unit_test(test_objects_fingerprint_changes_with_the_packs),
