@@ -313,7 +313,10 @@ int retain_let_go(struct retain_result *result, struct session *session, const c
 
 	/* They are gone; the bytes that remain are for gc. */
 	if (!err && free_bytes(&reclaimed, session, RECLAIM_ALL) == CKPT_ECANCELLED)
-		err = CKPT_ECANCELLED;
+		err = ckpt_error_set(CKPT_ECANCELLED,
+				     "interrupted after %zu %s removed; 'git checkpoint gc' frees the "
+				     "space",
+				     result->nr, result->nr == 1 ? "checkpoint was" : "checkpoints were");
 	note_counts(session->store, NULL, 0);
 	after = bytes_used(session);
 	result->freed = before > after ? before - after : 0;
