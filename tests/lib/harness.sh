@@ -165,6 +165,15 @@ fake() {
 		LD_PRELOAD=$(ls /usr/lib/*/faketime/libfaketimeMT.so.1)${LD_PRELOAD:+:$LD_PRELOAD} "$@"
 }
 
+# limit_memory <kilobytes>: of what this shell starts; the sanitizers need a lot of addresses
+limit_memory() {
+	case $BUILD_DIR in
+	*-address* | *-thread*) return ;;
+	esac
+	# shellcheck disable=SC3045 # every shell that is a /bin/sh has it
+	ulimit -v "$1"
+}
+
 # has_terminal: script(1) can open a pseudo terminal, for which /dev/pts has to be mounted
 has_terminal() {
 	command -v script >/dev/null && script -q -c true /dev/null </dev/null >/dev/null 2>&1

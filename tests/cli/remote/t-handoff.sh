@@ -150,18 +150,19 @@ test_pruning() {
 
 # What was handed off last is taken over, whatever the clock said.
 test_a_clock_that_went_back() {
+	require faketime
 	machines
 	edit one x
 	on one git-checkpoint handoff -q hub
 	edit one y
-	on one faketime '2001-02-03 04:05:06' git-checkpoint handoff -q hub
+	on one fake '2001-02-03 04:05:06' git-checkpoint handoff -q hub
 	on two git-checkpoint fetch -q
 	expect_grep ' one/@ .* 1[0-9][0-9][0-9]w ago ' "$(on two git-checkpoint list --remote >"$T/out"; echo "$T/out")"
 	expect_eq "$(id_on one)" "$(on two git-checkpoint show --json one/@ | jq -r .id)"
 	on two git-checkpoint takeover -q -y hub
 	same
 	edit one z
-	on one faketime '2001-02-03 04:05:16' git-checkpoint handoff -q hub
+	on one fake '2001-02-03 04:05:16' git-checkpoint handoff -q hub
 	on two git-checkpoint takeover -q -y hub one
 	same
 	edit one w
@@ -172,8 +173,9 @@ test_a_clock_that_went_back() {
 
 # Ids of two stores tell nothing of which is newer, even if a machine has both.
 test_a_machine_with_two_stores() {
+	require faketime
 	machines
-	on one faketime -f +1d git-checkpoint save -q
+	on one fake -f +1d git-checkpoint save -q
 	edit one old
 	on one git-checkpoint handoff -q hub
 	# set up again
@@ -191,11 +193,12 @@ test_a_machine_with_two_stores() {
 
 # The clock of each machine is another one; who comes last counts.
 test_clocks_that_disagree() {
+	require faketime
 	machines
 	machine three three
 	on three git-checkpoint remote add -q hub "$T/hub.git"
 	edit one first
-	on one faketime -f +2d git-checkpoint handoff -q hub
+	on one fake -f +2d git-checkpoint handoff -q hub
 	edit two second
 	on two git-checkpoint handoff -q hub
 	on three git-checkpoint takeover -q -y hub

@@ -45,8 +45,7 @@ size_of_store() {
 # bounded <command>...: with little memory
 bounded() {
 	(
-		# shellcheck disable=SC3045 # every shell that is a /bin/sh has it
-		ulimit -v 800000
+		limit_memory 800000
 		exec "$@"
 	)
 }

@@ -318,8 +318,7 @@ test_endless_files_of_a_repository() {
 		echo "gitdir: $PWD/.g" >n1/.git
 		echo $file >n1/f
 		(
-			# shellcheck disable=SC3045 # every shell that is a /bin/sh has it
-			ulimit -v 200000
+			limit_memory 200000
 			git-checkpoint save -q
 		)
 		expect_eq $file "$(git-checkpoint show @:n1/f)" "$file"
