@@ -46,7 +46,7 @@ test_the_server_has_the_home_of_the_user() {
 	expect_grep '^env = { GIT_CHECKPOINT_HOME = ".*odd \\"home\\"" }$' .codex/config.toml
 	# What is there is ours, whatever is set now.
 	unset GIT_CHECKPOINT_HOME
-	git checkpoint mcp --uninstall -q $(agents | cut -d' ' -f1) codex
+	agents | cut -d' ' -f1 | xargs git checkpoint mcp --uninstall -q codex
 	expect_eq .git "$(ls -A)"
 	XDG_STATE_HOME=$T/state git checkpoint mcp --print codex 2>/dev/null >"$T/out"
 	expect_grep "^env = { GIT_CHECKPOINT_HOME = \"$T/state/git-checkpoint\" }\$" "$T/out"
