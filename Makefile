@@ -244,7 +244,7 @@ check: $(PROGRAM) $(UNIT_BIN) $(HELPERS) $(FUZZ_BIN)
 check-quick: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
 	$(RUN_TESTS) $(filter-out $(LONG_UNIT),$(UNIT_BIN)) $(QUICK_CLI)
 
-check-unit: $(UNIT_BIN) $(HELPERS)
+check-unit: $(PROGRAM) $(UNIT_BIN) $(HELPERS)
 	$(RUN_TESTS) $(UNIT_BIN)
 
 check-cli: $(PROGRAM) $(HELPERS)
