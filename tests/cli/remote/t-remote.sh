@@ -136,7 +136,7 @@ test_the_remote_of_a_project_is_on_another_machine() {
 	on one git config remote.origin.vcs evil
 	on one git config core.sshCommand "touch $T/ran"
 	on one git config url.evil.insteadOf https://host/
-	for url in ./evil evil "$T/machines/one/src/one/evil" '~/src/one/evil' "file://$T/machines/one/src/one/evil" \
+	for url in ./evil evil "$T/machines/one/src/one/evil" \~/src/one/evil "file://$T/machines/one/src/one/evil" \
 		"FILE://$T/hub.git" "$T/hub.git" ../one/evil evil::x evil://x "ext::touch $T/ran" 'fd::3' -x; do
 		on one git config remote.origin.url "$url"
 		expect_exit 5 on one git-checkpoint remote add mine --project-remote=origin 2>"$T/err"
