@@ -270,7 +270,7 @@ int mcp_serve(const struct mcp_opts *opts)
 		.send = write_line,
 		.payload = &lines,
 	};
-	uint32_t connection;
+	uint32_t connection = 0;
 	int err;
 
 	/* The directory of a call decides where it works, and nothing else. */
