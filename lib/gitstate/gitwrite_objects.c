@@ -135,9 +135,12 @@ int gitwrite_blobs(const struct gitwrite *how, const struct strlist *oids, gitwr
 
 int gitwrite_pack(const struct gitwrite *how, const void *data, size_t len, bool strict)
 {
-	/* Deltas stay deltas: as files of their own some MB could be any number of GB. */
+	/*
+	 * Deltas stay deltas: as files of their own some MB could be any number of GB. What the objects
+	 * lead to may be missing, as in a partial clone, so that is not for '--strict' to say.
+	 */
 	const char *const args[] = { "index-pack", "--stdin", "--fix-thin",
-				     strict ? "--strict" : NULL, NULL };
+				     strict ? "--fsck-objects" : NULL, NULL };
 
 	return gitwrite_run(how, data, len, args);
 }

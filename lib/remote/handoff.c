@@ -184,7 +184,7 @@ static int move_into_project(struct transport *transport)
 		char *path = xstrfmt("%s/%s", dir, names.items[i]);
 		struct map pack = map_file(AT_FDCWD, path);
 
-		err = pack.data ? gitwrite_pack(&how, pack.data, pack.size, false)
+		err = pack.data ? gitwrite_pack(&how, pack.data, pack.size, true)
 				: ckpt_error_errno("unable to read '%s'", path);
 		map_release(&pack);
 		free(path);
@@ -206,9 +206,7 @@ static int has_commit(bool *out, const struct session *session, const char *comm
 
 static int fetch_head(struct transport *transport, const struct ckpt_record *record)
 {
-	/* What goes into the project is looked at as by 'git fsck --strict'. */
-	static const char *const words[] = { "-c", "fetch.fsckObjects=true",
-					     "fetch", "--no-write-fetch-head", "--no-tags",
+	static const char *const words[] = { "fetch", "--no-write-fetch-head", "--no-tags",
 					     "--no-auto-maintenance", "--progress", "--refmap=",
 					     NULL };
 	struct strlist specs = STRLIST_INIT;

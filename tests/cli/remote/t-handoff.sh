@@ -237,6 +237,42 @@ test_shallow_clones() {
 	on two git fsck --strict
 }
 
+# Only the commit comes, not the files beside those that it changed, which git gets when it needs them.
+test_partial_clones() {
+	machines
+	echo 1 | tee "$T/project/dir/a" >"$T/project/dir/b"
+	git -C "$T/project" add .
+	git -C "$T/project" commit -q -m two
+	git -C "$T/project" config uploadpack.allowFilter true
+	on one git pull -q "$T/project"
+	rm -rf "$T/machines/two/work/two"
+	git clone -q --no-checkout --filter=blob:none "file://$T/project" "$T/machines/two/work/two"
+	on two git sparse-checkout set --no-cone /file
+	on two git checkout -q
+	echo 2 >"$T/machines/one/src/one/dir/a"
+	on one git commit -q -a -m x
+	on one git-checkpoint handoff -q hub
+	mv "$T/project" "$T/away"
+	on two git-checkpoint takeover -q -y hub
+	mv "$T/away" "$T/project"
+	on one git log >"$T/one"
+	on two git log >"$T/two"
+	expect_same "$T/one" "$T/two"
+}
+
+test_a_commit_that_git_finds_fault_with() {
+	machines
+	edit one x
+	on one git commit -q -a -m x
+	head=$(on one sh -c 'git cat-file commit HEAD | sed "s/^author .* </author </" |
+		git hash-object -t commit -w --stdin --literally')
+	on one git update-ref HEAD "$head"
+	on one git-checkpoint handoff -q hub
+	expect_exit 128 on two git-checkpoint takeover -y hub 2>"$T/err"
+	expect_grep 'missingNameBeforeEmail' "$T/err"
+	expect_exit 1 on two git cat-file -e "$head" 2>/dev/null
+}
+
 # A repository has names of one kind.
 test_sha256() {
 	machines
