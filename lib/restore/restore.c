@@ -534,7 +534,7 @@ static int check_safety(struct restore *r)
 	return err;
 }
 
-/* Nothing is touched, so nothing has to be saved first: the newest checkpoint is as good. */
+/* Nothing is touched, so nothing has to be saved first: the newest checkpoint, if any, is as good. */
 static int execute_nothing(struct restore_result *out, struct restore *r)
 {
 	const struct ref_list *refs = &r->job.refs;
@@ -549,7 +549,7 @@ static int execute_plan(struct restore_result *out, struct restore *r)
 	int err;
 
 	if (plan_is_empty(&r->plan) && gitback_is_empty(&r->git) &&
-	    journal_kind_is_new(r->opts->kind) && !r->opts->step.interrupted)
+	    journal_kind_is_new(r->opts->kind) && !r->opts->step.interrupted && r->job.refs.nr)
 		return execute_nothing(out, r);
 	err = r->opts->step.interrupted ? restore_free_stages(r) : 0;
 	/* What was composed is stored with the safety checkpoint, and read from the store. */

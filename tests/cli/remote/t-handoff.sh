@@ -46,6 +46,23 @@ test_it_is_said_and_asked() {
 	expect_grep 'nothing from other machines' "$T/err"
 }
 
+# A machine that has nothing of its own yet, as after the loss of its disk.
+test_nothing_to_do_in_a_new_store() {
+	machines
+	on one git-checkpoint handoff -q hub
+	on two git-checkpoint takeover -y hub >"$T/out"
+	expect_grep 'nothing to do' "$T/out"
+	same
+	on two git-checkpoint restore -y one/@ >"$T/out"
+	expect_grep 'nothing to do' "$T/out"
+	on one rm -rf "$T/machines/one/state"
+	on one git-checkpoint remote add -q hub "$T/hub.git"
+	on one git-checkpoint fetch -q hub one/@
+	on one git-checkpoint restore -y one/@ >"$T/out"
+	expect_grep 'nothing to do' "$T/out"
+	same
+}
+
 # With one remote, one word can be the machine; with two it has to be a remote.
 test_a_machine_without_a_remote() {
 	machines
