@@ -76,9 +76,12 @@ static int tell(const struct remotes_item *remote, const struct fetch_result *re
 	if (!nr && status == EXIT_DONE && !said && result->namesakes)
 		report_messagef("warning",
 				"%zu there are not of this working directory, but have the name of this "
-				"machine; if another machine is called like it, give it another name: "
-				"'git checkpoint config machine <name>'",
-				result->namesakes);
+				"machine\n"
+				"to bring them in all the same:\n"
+				"    git checkpoint fetch %s <machine>/@\n"
+				"to call this machine something else:\n"
+				"    git checkpoint config machine <name>",
+				result->namesakes, remote->name);
 	return status;
 }
 

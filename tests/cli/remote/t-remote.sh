@@ -410,7 +410,9 @@ test_two_machines_of_one_name() {
 	expect_eq 'Nothing new from other machines' "$(cat "$T/out")"
 	expect_no_grep 'config machine' "$T/err"
 	on two env GIT_CHECKPOINT_MACHINE=one git-checkpoint fetch >"$T/out" 2>"$T/err"
-	expect_grep "1 there are not of this working directory.*'git checkpoint config machine <name>'" "$T/err"
+	expect_grep '1 there are not of this working directory' "$T/err"
+	expect_grep '^ *git checkpoint fetch hub <machine>/@$' "$T/err"
+	expect_grep '^ *git checkpoint config machine <name>$' "$T/err"
 	on two env GIT_CHECKPOINT_MACHINE=one git-checkpoint fetch --json | jq -e '.namesakes == 1' >/dev/null
 	expect_exit 128 on two env GIT_CHECKPOINT_MACHINE=one git-checkpoint takeover --yes hub 2>"$T/err"
 	expect_grep "since one with the name of this machine handed off.*config machine <name>'" "$T/err"
