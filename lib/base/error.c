@@ -64,9 +64,11 @@ int ckpt_error_errno(const char *fmt, ...)
 
 	len = strlen(slot);
 	snprintf(slot + len, sizeof(slot) - len, ": %s", strerror(saved));
-	if (fs_is_lack(saved))
-		note_lack();
 	errno = saved;
+	if (fs_is_lack(saved)) {
+		note_lack();
+		return CKPT_ELACK;
+	}
 	return saved == ENOENT ? CKPT_ENOTFOUND : CKPT_ERROR;
 }
 

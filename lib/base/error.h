@@ -24,6 +24,7 @@ enum ckpt_error {
 	CKPT_EREFUSED = -6,   /**< refused for safety, --force or --yes helps */
 	CKPT_EUSAGE = -7,     /**< the command line is malformed */
 	CKPT_EDECLINED = -8,  /**< the user was asked and said no; that has been acknowledged */
+	CKPT_ELACK = -9,      /**< descriptors or memory ran out: nothing is known about the file */
 };
 
 /**
@@ -33,8 +34,8 @@ enum ckpt_error {
 int ckpt_error_set(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /**
- * The same with ": <text of errno>" appended; returns CKPT_ENOTFOUND for ENOENT, otherwise
- * CKPT_ERROR.
+ * The same with ": <text of errno>" appended; returns CKPT_ENOTFOUND for ENOENT, CKPT_ELACK if
+ * fs_is_lack(), otherwise CKPT_ERROR.
  */
 int ckpt_error_errno(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -122,7 +122,7 @@ int verify_checkpoint(struct verify_result *out, struct verify *verify, const st
 	if (!err)
 		err = verify_tree(out, verify, &record);
 	/* What could not be read for lack of memory or descriptors is not damaged. */
-	if (err && err != CKPT_ECANCELLED && !ckpt_error_lack()) {
+	if (err && err != CKPT_ECANCELLED && err != CKPT_ELACK) {
 		strlist_add(&out->problems, ckpt_error_last());
 		err = 0;
 	}

@@ -206,7 +206,7 @@ int incoming_check(struct incoming *incoming, const struct ref_item *ref)
 		err = ckpt_error_set(CKPT_ECORRUPT, "%s", result.problems.items[0]);
 	strlist_release(&result.problems);
 	kept = err ? ckpt_error_keep() : NULL;
-	if (err == CKPT_ENOTFOUND || (err == CKPT_ERROR && !ckpt_error_lack()))
+	if (err == CKPT_ENOTFOUND || err == CKPT_ERROR)
 		err = CKPT_ECORRUPT;
 	return ckpt_error_put_back(err, kept);
 }

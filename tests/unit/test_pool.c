@@ -283,6 +283,9 @@ static void test_error_sentences(void **state)
 	errno = ENOENT;
 	assert_int_equal(ckpt_error_errno("open '%s'", "x"), CKPT_ENOTFOUND);
 	assert_string_equal(ckpt_error_last(), "open 'x': No such file or directory");
+	errno = EMFILE;
+	assert_int_equal(ckpt_error_errno("open"), CKPT_ELACK);
+	ckpt_error_forget_lack();
 	errno = EACCES;
 	assert_int_equal(ckpt_error_errno("open"), CKPT_ERROR);
 	assert_int_equal(errno, EACCES);
