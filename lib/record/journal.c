@@ -177,11 +177,13 @@ static void read_stack(struct undo_stack *out, const json_t *object)
 	size_t i;
 
 	memset(out, 0, sizeof(*out));
+	out->damaged = !json_is_array(json_object_get(object, "restores"));
 	json_array_foreach(json_object_get(object, "restores"), i, item) {
 		struct undo_entry *entry = add_entry(out);
 
 		if (!read_id(entry->before, item, "before")) {
 			journal_undo_release(out);
+			out->damaged = true;
 			break;
 		}
 		(void)read_id(entry->restored, item, "restored");
@@ -228,6 +230,7 @@ int journal_undo_read(struct undo_stack *out, struct store *store)
 
 	read_stack(out, object);
 	json_decref(object);
+	out->damaged = out->damaged && !unread && err != CKPT_ENOTFOUND;
 	return unread ? CKPT_ERROR : 0;
 }
 

@@ -47,7 +47,8 @@ struct undo_entry {
 struct undo_stack {
 	struct undo_entry *items;
 	size_t nr, alloc;
-	size_t done; /**< how many from the bottom are in effect; those above were undone */
+	size_t done;  /**< how many from the bottom are in effect; those above were undone */
+	bool damaged; /**< there is a file, but not what was written: what was in it is not known */
 };
 
 /**
@@ -101,8 +102,8 @@ bool journal_is_left(const struct store *store);
 #define JOURNAL_SOURCE "cli"
 
 /**
- * A missing or damaged stack is an empty one. CKPT_ERROR, and an empty one, if it cannot be read
- * now: then it must not be written, and any checkpoint may be in it.
+ * A missing or damaged stack is an empty one; see `damaged`. CKPT_ERROR, and an empty one, if it
+ * cannot be read now: then it must not be written, and any checkpoint may be in it.
  */
 int journal_undo_read(struct undo_stack *out, struct store *store);
 int journal_undo_write(const struct undo_stack *stack, struct store *store);

@@ -222,20 +222,20 @@ void doctor_state(struct doctor *doctor)
 
 static void check_undo(struct doctor *doctor)
 {
-	static const char name[] = LAYOUT_UNDO;
-	json_t *stack;
+	struct undo_stack stack;
 
-	if (!json_read_file(&stack, doctor->store->dirfd, name) &&
-	    !json_is_array(json_object_get(stack, "restores"))) {
-		if (doctor->fix && !unlinkat(doctor->store->dirfd, name, 0))
+	if (!journal_undo_read(&stack, doctor->store) && stack.damaged) {
+		bool fixed = doctor->fix && !unlinkat(doctor->store->dirfd, LAYOUT_UNDO, 0);
+
+		if (fixed)
 			(void)keepers_set(doctor->store, KEEPER_UNDO, &strlist_empty, true);
 		problems_addf(
-			doctor->out, doctor->fix,
+			doctor->out, fixed,
 			"the list of restores for undo is damaged%s; their safety checkpoints "
 			"still exist, see 'git checkpoint list'",
-			doctor->fix ? " and was removed" : "");
+			fixed ? " and was removed" : "");
 	}
-	json_decref(stack);
+	journal_undo_release(&stack);
 }
 
 /* What of it is damaged can be told again by the labels of the checkpoints that exist. */

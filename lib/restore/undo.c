@@ -82,7 +82,11 @@ static int from_stack(struct undo_job *job, struct session *session, bool back)
 
 	if (err)
 		return err;
-	if (back ? !stack.done : stack.done == stack.nr) {
+	if (stack.damaged) {
+		err = ckpt_error_set(CKPT_ENOTFOUND,
+				     "the list of restores for undo is damaged; their safety checkpoints "
+				     "still exist, see 'git checkpoint list'");
+	} else if (back ? !stack.done : stack.done == stack.nr) {
 		err = ckpt_error_set(CKPT_ENOTFOUND, back ? "no restore to undo" :
 							    "no undone restore to redo");
 	} else {

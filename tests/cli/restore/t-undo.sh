@@ -299,10 +299,12 @@ test_a_torn_stack_is_an_empty_one() {
 	expect_exists "$stack"
 	cp "$stack" "$T/stack"
 	for damage in ': >"$stack"' 'head -c 100 /dev/zero >"$stack"' 'echo "{" >"$stack"' \
-		'echo "[]" >"$stack"' 'truncate -s -5 "$stack"' 'echo x >"$stack"'; do
+		'echo "[]" >"$stack"' 'truncate -s -5 "$stack"' 'echo x >"$stack"' \
+		'sed -i s/chk_/x/ "$stack"'; do
 		cp "$T/stack" "$stack"
 		eval "$damage"
 		untouched undo 1
+		expect_grep 'the list of restores for undo is damaged' "$T/restore.err"
 	done
 	restore "$s2"
 	undo
