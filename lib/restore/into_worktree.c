@@ -59,6 +59,17 @@ static int look_at_branch(struct into *into)
 	return made ? 0 : gitwrite_check_branch(into->session->repo, branch, head);
 }
 
+/* Where git keeps what it knows of worktrees; through a link it would write elsewhere. */
+static int look_at_worktrees(const struct repo *repo)
+{
+	char *path = xstrfmt("%s/worktrees", repo->commondir);
+	struct stat st;
+	int err = !lstat(path, &st) && !S_ISDIR(st.st_mode) ? gitwrite_refuse_link(path) : 0;
+
+	free(path);
+	return err;
+}
+
 int into_git_plan(struct into *into)
 {
 	const char *id = into->opts->target->id;
@@ -90,6 +101,8 @@ int into_git_plan(struct into *into)
 					     &into->git.goal, into->opts->target);
 	if (!err)
 		err = look_at_branch(into);
+	if (!err)
+		err = look_at_worktrees(into->session->repo);
 	if (!err)
 		into->out->head = xstrdup(into->git.goal.state.head);
 	return err;

@@ -236,6 +236,20 @@ test_what_is_refused() {
 	git-checkpoint restore -q --into "$T/files" @
 }
 
+test_git_writes_through_no_link() {
+	a_dirty_project
+	git-checkpoint save -q
+	mkdir "$T/elsewhere"
+	touch -d 2020-01-01 "$T/elsewhere"
+	ln -s "$T/elsewhere" .git/worktrees
+	fingerprint_raw "$T/elsewhere" >"$T/before"
+	fork 5 "$T/copy" --worktree @
+	expect_grep 'is a link' "$T/err"
+	fingerprint_raw "$T/elsewhere" >"$T/after"
+	expect_same "$T/before" "$T/after"
+	test ! -e "$T/copy"
+}
+
 test_before_the_first_commit_and_without_git() {
 	echo x >a
 	git-checkpoint save -q
