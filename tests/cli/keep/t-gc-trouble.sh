@@ -197,4 +197,21 @@ test_it_needs_little_more_room_than_the_result() {
 	sound 12
 }
 
+# The checkpoint is gone by then, and that is what is said.
+test_a_drop_that_is_interrupted_while_it_frees() {
+	noise 4000 >a
+	noise 4000 >b
+	save
+	rm b
+	save
+	export FAULT_PATH=objects/pack FAULT_RUN='kill -TERM $PPID'
+	status=0
+	with_faults openat-create 1 run git-checkpoint drop -y @~1 >"$T/out" 2>"$T/err" || status=$?
+	unset FAULT_PATH FAULT_RUN
+	expect_eq 143 "$status"
+	expect_eq "error: interrupted after 1 checkpoint was removed; 'git checkpoint gc' frees the space" "$(cat "$T/err")"
+	expect_eq 1 "$(git-checkpoint list --json | jq '.checkpoints | length')"
+	git-checkpoint verify -q --all
+}
+
 run_tests
