@@ -81,7 +81,7 @@ echo "unset HISTFILE; PS1='\[\e[1m\]$ \[\e[m\]'" >"$T/rc"
 
 # Nothing of who runs this is to be seen.
 env -i HOME="$T/home" PATH="$build:$PATH" TERM=screen-256color LC_ALL=C.UTF-8 T="$T" \
-	tmux -S "$T/tmux" -f /dev/null new-session -d -x 104 -y 27 'bash --rcfile "$T/rc"'
+	tmux -S "$T/tmux" -f /dev/null new-session -d -x 110 -y 27 'bash --rcfile "$T/rc"'
 on_tmux set -g status off
 wait_for '^\$$'
 say 'git status --short'

@@ -14,6 +14,7 @@ names() {
 same_for_all_runs() {
 	perl -pe '
 		s/chk_\d{8}_\d{6}_[0-9a-f]{6}/ID/g;
+		s/--git [0-9a-f]{6}\b/--git SIX/g;
 		s/\b[0-9a-f]{40}\b/COMMIT/g;
 		s/\d+( second| minute|[smh])s? ago/AGO/g;
 		s/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/TIME/g;
