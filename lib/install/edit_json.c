@@ -228,7 +228,7 @@ static bool find_in_group(struct item *out, const struct strbuf *plain, size_t *
 	json_t *object = (json_t *)value, *list = json_object_iter_value(json_object_iter(object));
 	json_t *name = json_string(json_object_iter_key(json_object_iter(object)));
 	bool found = false;
-	struct item group;
+	struct item group = { .end = 0 };
 	size_t inner;
 
 	if (json_object_size(value) == 1 && json_array_size(list) == 1)
