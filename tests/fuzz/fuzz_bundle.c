@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					   &bundle.refs.items[i],
 			   "no id, or twice");
 	for (size_t i = 0; i < bundle.names_nr; i++)
-		FUZZ_CHECK(keepers_valid_name(bundle.names[i].name), "no name");
+		FUZZ_CHECK(!keepers_name_flaw(bundle.names[i].name), "no name");
 	for (size_t i = 0; i < bundle.pinned.nr; i++)
 		FUZZ_CHECK(refs_valid_id(bundle.pinned.items[i]), "no id");
 	incoming_bundle_release(&bundle);

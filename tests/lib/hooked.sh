@@ -148,7 +148,7 @@ if_tried() {
 # which holds the state before it; +i after the reason: with ignored files
 saves() {
 	is_turn || return 0
-	saves_reason=${1%+i} saves_all= saves_lines=1
+	saves_reason=${1%+i} saves_all='' saves_lines=1
 	# a git that is told to be quiet may be in the setup, too: an alias, a hook
 	case " $* " in
 	*' -q '* | *' --quiet '*) saves_lines='[01]' ;;
