@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "show/show.h"
 
+enum { PROMPT_MIN = 8 };
+
 #define MINUS "\xe2\x88\x92"
 
 /* A turn, and what it did as far as that is still known. */
@@ -149,21 +151,34 @@ static void add_number(struct strbuf *out, uint64_t number, const char *what)
 	strbuf_addf(out, "%" PRIu64 " %s%s", number, what, number == 1 ? "" : "s");
 }
 
-/* turn 3  "rename the parser"  4 tools, 7 files, +120 -31 */
+/* 4 tools, 7 files, +120 -31 */
+static void add_counts(struct strbuf *out, const struct shown_turn *item)
+{
+	add_number(out, turns_tools(item->turn), "tool");
+	if (!item->counted)
+		return;
+	strbuf_addstr(out, ", ");
+	add_number(out, item->sum.files, "file");
+	strbuf_addf(out, ", +%zu " MINUS "%zu", item->sum.added, item->sum.deleted);
+}
+
+/* turn 3  "rename the parser"  4 tools, 7 files, +120 -31: what was asked is cut to fit. */
 static void print_heading(const struct shown_turn *item)
 {
-	struct strbuf text = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT, counts = STRBUF_INIT;
+	size_t width = term_is_terminal() ? term_width() : SIZE_MAX, taken;
 
+	add_counts(&counts, item);
 	strbuf_addf(&text, "turn %" PRIu64 "  ", item->turn->number);
-	if (*item->turn->prompt)
-		strbuf_addf(&text, "\"%s\"  ", item->turn->prompt);
-	add_number(&text, turns_tools(item->turn), "tool");
-	if (item->counted) {
-		strbuf_addstr(&text, ", ");
-		add_number(&text, item->sum.files, "file");
-		strbuf_addf(&text, ", +%zu " MINUS "%zu", item->sum.added, item->sum.deleted);
+	taken = text.len + term_text_width(counts.buf) + strlen("\"\"  ");
+	if (*item->turn->prompt) {
+		strbuf_addch(&text, '"');
+		term_add_cut(&text, item->turn->prompt, width < taken + PROMPT_MIN ? PROMPT_MIN : width - taken);
+		strbuf_addstr(&text, "\"  ");
 	}
+	strbuf_add(&text, counts.buf, counts.len);
 	term_say(stdout, "%s%s%s\n", term_color(TERM_BOLD), text.buf, term_color(TERM_RESET));
+	strbuf_release(&counts);
 	strbuf_release(&text);
 }
 
@@ -171,10 +186,8 @@ static void print_heading(const struct shown_turn *item)
 static void print_rows(const struct shown *shown, struct table *table, uint64_t turn)
 {
 	for (size_t i = 0; i < shown->list.nr; i++)
-		if (shown->list.rows[i].record->agent.turn == turn) {
-			term_say(stdout, "  ");
+		if (shown->list.rows[i].record->agent.turn == turn)
 			table_print_row(table, i);
-		}
 }
 
 static bool has_turn(const struct shown *shown, uint64_t number)
@@ -204,7 +217,6 @@ static void print_text(const struct shown *shown)
 		if (!rest)
 			report_text("outside of these turns\n");
 		rest = true;
-		term_say(stdout, "  ");
 		table_print_row(table, i);
 	}
 	table_free(table);

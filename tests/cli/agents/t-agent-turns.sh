@@ -187,8 +187,8 @@ test_list_by_turn() {
 	expect_grep '^session s of codex, ' "$T/out"
 	expect_grep '^turn 2  "second"  0 tools, 0 files, +0 −0$' "$T/out"
 	expect_grep '^turn 1  "say hello"  4 tools, 3 files, +270 −0$' "$T/out"
-	expect_grep '^  chk_.*after: Bash$' "$T/out"
-	expect_eq "$(checkpoints)" "$(grep -c '^  chk_' "$T/out")"
+	expect_grep '^chk_.*after: Bash$' "$T/out"
+	expect_eq "$(checkpoints)" "$(grep -c '^chk_' "$T/out")"
 	git checkpoint list --session=s --json >"$T/json"
 	expect_eq '["agent","checkpoints","last_at","session","sessions","turns"]' "$(jq -c keys "$T/json")"
 	expect_eq '["added","began_at","begin","checkpoints","deleted","end","files","open","prompt","tools","turn","turn_id"]' \
