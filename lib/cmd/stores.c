@@ -44,7 +44,7 @@ static void print_table(const struct inventory_list *list)
 		{ "Size", TABLE_RIGHT, 0, TERM_RESET, TABLE_KEEP, "bytes" },
 		{ "Last use", TABLE_LEFT, 0, TERM_RESET, TABLE_SPARE, "last_used" },
 		{ "State", TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP, "state" },
-		{ "Worktree", TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP, "path" },
+		{ "Worktree", TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP, "path", true },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
 

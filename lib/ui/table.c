@@ -212,11 +212,29 @@ static void fit_widths(struct width *widths, const struct table *table, size_t r
 
 /* ---- lines ---- */
 
+/* Two thirds of what fits are its end. */
+static size_t add_cut_path(struct strbuf *out, const char *path, size_t width)
+{
+	const char *end = path;
+	size_t used;
+
+	if (term_text_width(path) <= width)
+		return term_add_cut(out, path, width);
+	while (term_text_width(end) > width * 2 / 3) {
+		size_t next = utf8_sequence(end, strlen(end));
+
+		end += next ? next : 1;
+	}
+	used = term_add_cut(out, path, width - term_text_width(end));
+	strbuf_addstr(out, end);
+	return used + term_text_width(end);
+}
+
 static void add_cell(struct strbuf *out, const char *text, size_t width,
 		     const struct table_column *column, const char *escape, bool last)
 {
 	struct strbuf cut = STRBUF_INIT;
-	size_t used = term_add_cut(&cut, text, width);
+	size_t used = column->path ? add_cut_path(&cut, text, width) : term_add_cut(&cut, text, width);
 	int pad = used < width ? (int)(width - used) : 0;
 	bool colored = cut.len && *escape;
 

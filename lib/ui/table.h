@@ -89,6 +89,7 @@ struct table_column {
 	enum term_color color;  /**< TERM_RESET: none */
 	enum table_spare spare;
 	const char *key; /**< of its text in a row, for table_add_row() */
+	bool path;	 /**< cut in the middle: its end tells most */
 };
 
 struct table;

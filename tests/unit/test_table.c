@@ -81,6 +81,35 @@ static void test_table_too_narrow(void **state)
 	table_free(table);
 }
 
+/* The end of a path tells most; the ellipsis is in the middle, at every width. */
+static void test_table_cuts_paths_in_the_middle(void **state)
+{
+	static const struct table_column two[] = {
+		{ "id", TABLE_LEFT, 0, TERM_RESET, TABLE_KEEP, NULL, false },
+		{ "path", TABLE_LEFT, 60, TERM_RESET, TABLE_KEEP, NULL, true },
+	};
+	static const char path[] = "/home/me/projects/\xc3\xa4/\xe6\xbc\xa2/engine";
+	struct table *table = table_new(two, 2);
+
+	(void)state;
+	term_set_color("never");
+	table_add(table, "x");
+	table_add(table, path);
+	for (unsigned width = 14; width < 40; width++) {
+		struct strbuf out = STRBUF_INIT;
+		char *line;
+
+		table_format(&out, table, width);
+		line = strchr(out.buf, '\n') + 1;
+		line[strcspn(line, "\n")] = '\0';
+		assert_true(term_text_width(line) <= width);
+		assert_non_null(strstr(line, "engine"));
+		assert_true(!strstr(line, path) == (term_text_width(path) + 4 > width));
+		strbuf_release(&out);
+	}
+	table_free(table);
+}
+
 static void test_table_untitled(void **state)
 {
 	static const struct table_column plain[] = {
@@ -207,6 +236,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_table_too_narrow),
+		cmocka_unit_test(test_table_cuts_paths_in_the_middle),
 		cmocka_unit_test(test_table_untitled),
 		cmocka_unit_test(test_table_spares_columns),
 		cmocka_unit_test(test_table_spares_the_last),
