@@ -102,14 +102,15 @@ static void test_brief_needs_no_commit_that_it_knows(void **state)
 	keep(store);
 	assert_true(has_file(store));
 	expect(store, records, 0);
-	/* And none is read: they are gone. What it does not know is damaged then. */
+	/* And none is read: they are gone. What it does not know is lost then, which is said once. */
 	sh("rm -rf '%s/objects/pack'", store->path);
 	store = recordgen_reopen(store);
 	expect(store, records, 0);
 	forget(store);
 	assert_int_equal(brief_read(&briefs, store), 0);
 	assert_int_equal(briefs.nr, 0);
-	assert_int_equal(briefs.damaged.nr, NR);
+	assert_int_equal(briefs.damaged.nr, 1);
+	assert_non_null(strstr(briefs.damaged.items[0], "40 checkpoints are lost"));
 	assert_int_equal(brief_worth(&briefs), 0);
 	brief_release(&briefs);
 	release(records, NR);
