@@ -6,7 +6,7 @@
 /* As git-checkpoint-json(5) has them. */
 #define CHECKPOINT                                                                                 \
 	"id:s commit:s type:s created_at:s reason:s title:s source:s step:i? pinned:b imported:b " \
-	"name:s? "                                                                                 \
+	"name:s? names:[s] "                                                                       \
 	"automatic:b safety_for:s? session:s? branch:s? head:s? "                                  \
 	"agent:{name:s session:s? turn:i? turn_id:s? tool:s? tool_call:s? sub_agent:s? "           \
 	"prompt:s?}? scope:{files:[s] state_keys:[s]} restore_command:s expiry:s?"

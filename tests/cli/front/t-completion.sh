@@ -65,7 +65,7 @@ test_positions_are_those_of_all_and_not_of_safety_checkpoints() {
 	git checkpoint restore -q --yes @~1
 	git checkpoint list | cut -d ' ' -f 1 >three
 	# each alone, by all of its id
-	expect_grep '	[0-9].*ago, before: restoring the first' "$(ask show "$(sed -n 1p three)" >out && echo out)"
+	expect_grep '	[0-9].*ago, before: restoring step 7 (the first one)' "$(ask show "$(sed -n 1p three)" >out && echo out)"
 	expect_grep '	@, .*the second' "$(ask show "$(sed -n 2p three)" >out && echo out)"
 	expect_grep '	@~1, .*the first' "$(ask show "$(sed -n 3p three)" >out && echo out)"
 	expect_eq '@ @~1' "$(offered_to show @ | xargs)"
