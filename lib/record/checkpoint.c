@@ -557,12 +557,17 @@ bool record_note_damage(struct strlist *out, struct store *store, const struct r
 
 void record_tell_gone(struct strlist *out, struct store *store, const struct ref_list *refs)
 {
+	const char *only = "";
 	size_t nr = 0;
 	char *text;
 
 	for (size_t i = 0; i < refs->nr; i++)
-		nr += record_is_gone(store, &refs->items[i]);
-	text = record_describe_gone(nr);
+		if (record_is_gone(store, &refs->items[i])) {
+			only = refs->items[i].id;
+			nr++;
+		}
+	text = nr == 1 ? xstrfmt("checkpoint '%s' is damaged: nothing of it is in the store any more", only)
+		       : record_describe_gone(nr);
 	strlist_addf(out, "%s; 'git checkpoint doctor --fix' takes %s off the list", text,
 		     nr == 1 ? "it" : "them");
 	free(text);

@@ -400,6 +400,21 @@ out:
 	return err;
 }
 
+static int read_and_build(struct worktree_state *state, struct ingest_opts *opts)
+{
+	int err;
+
+	/* The objects are not needed to compute names. */
+	if (opts->pack && !state->objects_there)
+		distrust_trees(state->scan->root);
+	/* What is only named now is known from here on, and perhaps in no store. */
+	if (!opts->pack)
+		state->objects_there = false;
+	opts->objects_there = state->objects_there;
+	err = ingest_run(&state->read, opts);
+	return err ? err : ingest_trees(state->scan->root, opts->pack, opts->threads);
+}
+
 int worktree_state_read(struct worktree_state *state, struct pack *pack)
 {
 	struct session *session = state->session;
@@ -408,21 +423,23 @@ int worktree_state_read(struct worktree_state *state, struct pack *pack)
 		.pack = pack,
 		.scan = state->scan,
 		.max_file_size = session->settings.max_file_size,
-		.objects_there = state->objects_there,
 		.threads = session->threads,
 		.until = pack ? state->until : 0,
 		.progress = state->progress,
 	};
+	struct wt_dir *root = state->scan->root;
+	bool trusted = pack && state->objects_there;
 	int err;
 
-	/* The objects are not needed to compute names. */
-	if (pack && !state->objects_there)
-		distrust_trees(state->scan->root);
-	/* What is only named now is known from here on, and perhaps in no store. */
-	if (!pack)
+	if (trusted && root->known && !objects_exist(session->store, &root->tree))
+		trusted = state->objects_there = false;
+	err = read_and_build(state, &opts);
+	/* A damaged pack looks as it did before: now each object is looked up. */
+	if (err == CKPT_ECORRUPT && trusted) {
 		state->objects_there = false;
-	err = ingest_run(&state->read, &opts);
-	return err ? err : ingest_trees(state->scan->root, pack, session->threads);
+		err = read_and_build(state, &opts);
+	}
+	return err;
 }
 
 void worktree_state_update_cache(struct worktree_state *state, const struct oid *commit)

@@ -143,16 +143,16 @@ sub states {
 	return \%states;
 }
 
-sub name {
+sub names {
 	my ($record) = @_;
 	my %names = refs('keep/name');
-	my ($name) = grep { $names{$_} eq $record->{commit} } keys %names;
-	return $name;
+	return sort grep { $names{$_} eq $record->{commit} } keys %names;
 }
 
 sub pinned {
 	my ($record) = @_;
-	return defined name($record) || exists {refs('keep/pin')}->{$id};
+	my @names = names($record);
+	return @names || exists {refs('keep/pin')}->{$id};
 }
 
 # The fields of a text of git/: the word, and the rest; a file is followed by its bytes.
@@ -240,7 +240,7 @@ sub show_record {
 		id => $id, commit => $record->{commit}, type => $one->('Type'),
 		created_at => $one->('Created'), reason => text($one->('Reason')),
 		source => text($one->('Source')), step => number($one->('Step')),
-		pinned => flag(pinned($record)), imported => flag({ refs('keep/import') }->{$id}), name => name($record), expiry => $one->('Expires'),
+		pinned => flag(pinned($record)), imported => flag({ refs('keep/import') }->{$id}), name => scalar((names($record))[0]), names => [names($record)], expiry => $one->('Expires'),
 		automatic => flag($one->('Automatic') eq 'true'), safety_for => $one->('Safety-For'),
 		head => $one->('Head'), branch => text($one->('Branch')), agent => agent($one),
 		scope => {

@@ -51,7 +51,7 @@ test_json_is_the_checkpoint_with_hash_and_number() {
 	git-checkpoint list --json >"$T/out"
 	jq -e 'keys == ["checkpoints"]' "$T/out"
 	jq -e '.checkpoints | all(keys == (["id","commit","type","created_at","reason","title","source","step",
-		"pinned","imported","name","automatic","safety_for","session","agent","branch","head","scope","restore_command","expiry","hash","hash_version","files_changed","added","deleted"] | sort))' "$T/out"
+		"pinned","imported","name","names","automatic","safety_for","session","agent","branch","head","scope","restore_command","expiry","hash","hash_version","files_changed","added","deleted"] | sort))' "$T/out"
 	jq -e '.checkpoints | map(.files_changed) == [1,1,2,1]' "$T/out"
 	jq -e '.checkpoints | map(.step) == [1,null,2,1]' "$T/out"
 	jq -e '.checkpoints[3].reason == "one\nwith a second line"' "$T/out"

@@ -49,7 +49,7 @@ test_json_has_every_key_with_its_type() {
 	jq -r 'keys[]' "$T/out" >"$T/actual"
 	expect_same "$T/expected" "$T/actual"
 	has '.checkpoint | keys == (["id","commit","type","created_at","reason","title","source","step",
-		"pinned","imported","name","automatic","safety_for","session","agent","branch","head","scope","restore_command","expiry"] | sort)'
+		"pinned","imported","name","names","automatic","safety_for","session","agent","branch","head","scope","restore_command","expiry"] | sort)'
 	has '.checkpoint.id | test("^chk_[0-9]{8}_[0-9]{6}_[0-9a-f]{6}$")'
 	has '.checkpoint.commit | test("^[0-9a-f]{40}$")'
 	has '.checkpoint.created_at | test("^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$")'

@@ -31,7 +31,7 @@ expect_private() {
 # guarded_reset <umask>: what the hooks note for themselves can be read by those that come later
 guarded_reset() {
 	echo 3 >tracked
-	$AS sh -c 'umask "$1"; git reset -q --hard' sh "$1" >"$T/out" 2>&1 || fail "reset: $(cat "$T/out")"
+	$AS sh -c 'umask "$1"; git reset --hard' sh "$1" >"$T/out" 2>&1 || fail "reset: $(cat "$T/out")"
 	expect_grep 'before reset' "$T/out"
 	# the files of git are its own
 	expect_exists .git/git-checkpoint/answer

@@ -231,7 +231,7 @@ test_the_journal_and_the_stack_of_undo() {
 	git checkpoint status --json >answer 2>/dev/null
 	expect_eq "$(json '.interrupted_restore | .target + " " + .safety_checkpoint' answer)" \
 		"$(json '.target + " " + .safety' told)"
-	expect_eq '["kind","made","modes","no_delete","paths","reason","replaying","safety","source","staging","target","version"]' \
+	expect_eq '["kind","made","modes","no_delete","paths","reason","replaying","safety","source","staging","target","undo","version"]' \
 		"$(jq -c keys told)"
 	expect_eq 'restore true "odd\n\377" to test false' \
 		"$(json '"\(.kind) \(.no_delete) \(.paths[0]) \(.reason) \(.replaying)"' told)"
